@@ -1,0 +1,39 @@
+# Every target sets up what it needs in .venv; `make clean` removes it.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.ready
+
+.PHONY: demo test lint docs examples nightly bench clean
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[test,examples,docs]"
+	touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/python examples/speaker_from_speech.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest --numprocesses auto --quiet
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict --quiet
+
+examples: $(STAMP)
+	$(BIN)/python examples/speaker_from_speech.py --fast
+
+nightly: $(STAMP)
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses auto --quiet --run-nightly
+
+bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis

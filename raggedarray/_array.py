@@ -1,0 +1,353 @@
+"""The RaggedArray value type.
+
+    rows        [[a, b, c], [], [d]]        shape (3, None), capacity 6
+    values      a b c d ? ?                 two slots of slack
+    splits      0 3 3 4                     row i is values[splits[i] : splits[i + 1]]
+    row ids     0 0 0 2 3 3                 slack belongs to row `nrows`, which every op drops
+
+The class holds storage, structure and what can be read off them. Operators, indexing and NumPy's
+protocols find their functions through ``__array_namespace__``, the one import that points upward.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from . import _protocols, _repr
+from ._errors import DynamicShapeError, complaint
+from ._levels import ancestors, library, parents, positions, used_mask, used_slots
+from ._partition import Partition, RowPartition, UniformPartition, partition_shape
+from ._typing import Array, DType, Namespace, Shape
+from .backends import Kernels, is_array, kernels, namespace, register
+
+
+def _binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """An operator and its reflection; both leave other classes their turn."""
+
+    def forward(self: Any, other: Any) -> Any:
+        return getattr(self.__array_namespace__(), name)(self, other) if _is_operand(other) else NotImplemented
+
+    def reflected(self: Any, other: Any) -> Any:
+        return getattr(self.__array_namespace__(), name)(other, self) if _is_operand(other) else NotImplemented
+
+    return forward, reflected
+
+
+def _comparison(name: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: getattr(self.__array_namespace__(), name)(self, other)
+
+
+def _is_operand(x: object) -> bool:
+    return is_array(x) or isinstance(x, bool | int | float | complex)
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
+class RaggedArray:
+    """A batch of arrays of different shapes as one value: ``[nrows, (len), *inner]``.
+
+    Make one with `ragged`, `from_row_splits` or the other factories; this constructor checks nothing.
+
+    values
+        Flat storage ``[capacity, *inner_shape]``, components end to end. Slots past the last split are
+        slack: they hold anything, and nothing they hold reaches a value or a gradient.
+    partitions
+        How rows, rows of rows, ... divide the slots, outermost first.
+
+    >>> x = ragged([[1.0, 2.0, 3.0], [], [4.0]])
+    >>> x.shape, x.nrows, x.capacity
+    ((3, None), 3, 4)
+    """
+
+    values: Array
+    partitions: tuple[Partition, ...]
+
+    @property
+    def shape(self) -> Shape:
+        """Axis sizes, ``None`` where an axis is ragged."""
+        return (*partition_shape(self.partitions), *self.values.shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.partitions) + int(self.values.ndim)
+
+    @property
+    def dtype(self) -> DType:
+        """Dtype of the values."""
+        return self.values.dtype
+
+    @property
+    def device(self) -> Any:
+        """Device of the values."""
+        return self.values.device
+
+    @property
+    def capacity(self) -> int:
+        """Slots of ``values`` (static)."""
+        return int(self.values.shape[0])
+
+    @property
+    def nrows(self) -> int:
+        """Size of axis 0 (static)."""
+        return self.partitions[0].nrows
+
+    @property
+    def ragged_rank(self) -> int:
+        """Number of partitions."""
+        return len(self.partitions)
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """The uniform axes right of the last partition."""
+        return tuple(self.values.shape[1:])
+
+    @property
+    def size(self) -> Any:
+        """Stored elements: an int, or traced."""
+        count = used_slots(self.partitions)
+        for n in self.inner_shape:
+            count = count * n
+        return int(count) if kernels(count).is_concrete(count) else count
+
+    @property
+    def row_splits(self) -> Array:
+        """Splits of the outermost ragged axis: ``int[nrows + 1]``."""
+        return next(p.splits for p in self.partitions if isinstance(p, RowPartition))
+
+    @property
+    def nested_row_splits(self) -> tuple[Array, ...]:
+        """Splits of every partition, outermost first; uniform levels are written as splits.
+
+        >>> ragged([[[1, 2], []], [[3]]]).nested_row_splits
+        (array([0, 2, 3], dtype=int32), array([0, 2, 2, 3], dtype=int32))
+        """
+        like = library(self.partitions, self.values)
+        xp = namespace(like)
+        used: Any = self.nrows
+        out: tuple[Array, ...] = ()
+        for p in self.partitions:
+            if isinstance(p, UniformPartition):
+                entries = xp.arange(p.nrows + 1, dtype=like.dtype)
+                splits = xp.minimum(entries, xp.asarray(used, dtype=like.dtype)) * p.length
+            else:
+                splits = p.splits
+            out, used = (*out, splits), splits[-1]
+        return out
+
+    @property
+    def xp(self) -> Namespace:
+        """The standard namespace of the values' library."""
+        return namespace(self.values)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """This package."""
+        return import_module(__package__)
+
+    def row_lengths(self, axis: int = 1) -> Any:
+        """Lengths of the rows along ``axis``: ``[nrows]``, or a RaggedArray of them below axis 1.
+
+        >>> ragged([[[1, 2], []], [[3]]]).row_lengths(axis=2).tolist()
+        [[2, 0], [1]]
+        """
+        level = self._level(axis, "row_lengths")
+        p = self.partitions[level - 1]
+        if isinstance(p, RowPartition):
+            lengths = p.lengths
+        else:
+            like = library(self.partitions, self.values)
+            lengths = namespace(like).full((p.nrows,), p.length, dtype=like.dtype)
+        return rebuild(self.nrows, self.partitions[: level - 1], lengths)
+
+    def row_ids(self, axis: int = 1) -> Array:
+        """Flat index of the row along ``axis`` that each slot lies in: ``int[capacity]``; slack gets the row count.
+
+        >>> ragged([[1.0, 2.0], [], [3.0]]).row_ids()
+        array([0, 0, 2], dtype=int32)
+        """
+        level = self._level(axis, "row_ids") - 1
+        return ancestors(self.partitions, level, self.capacity, library(self.partitions, self.values))
+
+    def position_ids(self) -> Array:
+        """Index of each slot within its innermost row: ``int[capacity]``; 0 in slack.
+
+        >>> ragged([[1.0, 2.0], [], [3.0]]).position_ids()
+        array([0, 1, 0], dtype=int32)
+        """
+        last = self.partitions[-1]
+        return positions(last, parents(last, self.capacity, library(self.partitions, self.values)))
+
+    def _level(self, axis: int, op: str) -> int:
+        level = axis + self.ndim if axis < 0 else axis
+        if not 1 <= level <= len(self.partitions):
+            raise IndexError(
+                complaint(op, f"an axis from 1 to {len(self.partitions)}", str(axis), "Name a ragged axis.")
+            )
+        return level
+
+    def with_values(self, values: Array) -> "RaggedArray":
+        """The same rows over other values ``[capacity, *inner]``; no check but of the size.
+
+        >>> x = ragged([[1, 2], [3]])
+        >>> x.with_values(x.values * 10).tolist()
+        [[10, 20], [30]]
+        """
+        need = used_slots(self.partitions)
+        known = kernels(need).is_concrete(need)
+        got = values.shape[0] if getattr(values, "ndim", 0) else None
+        if got is None or (got < int(need) if known else got != self.capacity):
+            slots = f"at least {int(need)}" if known else f"{self.capacity}"
+            raise ValueError(
+                complaint(
+                    "with_values", f"{slots} slots", f"shape {getattr(values, 'shape', None)}", "Keep the first axis."
+                )
+            )
+        return RaggedArray(values, self.partitions)
+
+    def map_values(self, f: Callable[..., Array], *xs: Any) -> "RaggedArray":
+        """``f`` applied to the flat values; see `raggedarray.map_values`."""
+        out: RaggedArray = self.__array_namespace__().map_values(f, self, *xs)
+        return out
+
+    def astype(self, dtype: DType) -> "RaggedArray":
+        """The values in another dtype: same shape, same capacity."""
+        out: RaggedArray = self.__array_namespace__().astype(self, dtype)
+        return out
+
+    def to(self, xp: Any) -> "RaggedArray":
+        """Move to another library: ``x.to("jax")``, ``x.to("numpy")``; short for ``ra.asarray(x, xp=xp)``."""
+        out: RaggedArray = self.__array_namespace__().asarray(self, xp=xp)
+        return out
+
+    def tolist(self) -> list[Any]:
+        """Nested Python lists of numbers."""
+        return _repr.nested_list(self)
+
+    def unbind(self) -> tuple[Any, ...]:
+        """The entries of axis 0, one level taken off: arrays, or RaggedArrays. On NumPy they are views.
+
+        >>> ragged([[1, 2], [3]]).unbind()
+        (array([1, 2]), array([3]))
+        """
+        return tuple(self.__array_namespace__().unbind(self))
+
+    def nested_size(self) -> tuple[Any, ...]:
+        """Shapes of the components, nested like the array.
+
+        >>> ragged([[1, 2], [3]]).nested_size()
+        ((2,), (1,))
+        """
+        return tuple(self.__array_namespace__().nested_size(self))
+
+    def nested_dim(self) -> tuple[Any, ...]:
+        """Ranks of the components, nested like the array."""
+        return tuple(self.__array_namespace__().nested_dim(self))
+
+    def used_values(self) -> "RaggedArray":
+        """Without slack, where the size can be read and exact sizes cost nothing (NumPy); else unchanged."""
+        k = kernels(self.values)
+        if not k.trims:
+            return self
+        used = int(used_slots(self.partitions))
+        return self if used == self.values.shape[0] else RaggedArray(self.values[:used, ...], self.partitions)
+
+    def used_mask(self) -> Array:
+        """Which slots hold data: ``bool[capacity]``."""
+        return used_mask(self.partitions, self.capacity)
+
+    @property
+    def kernels(self) -> Kernels:
+        """The backend of the values."""
+        return kernels(self.values)
+
+    def is_concrete(self) -> bool:
+        """Whether values and structure can be read now."""
+        return self.kernels.is_concrete(self.values, self.partitions)
+
+    def __len__(self) -> int:
+        return self.nrows
+
+    def __iter__(self) -> Iterator[Any]:
+        if not kernels(self.row_splits).is_concrete(self.partitions):
+            raise DynamicShapeError(
+                complaint("iter", "row lengths that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
+            )
+        return iter(self.unbind())
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.__array_namespace__()._getitem(self, key)
+
+    def __bool__(self) -> bool:
+        raise ValueError(
+            complaint("bool", "one truth value", f"a RaggedArray of shape {self.shape}", "Use `ra.all` or `ra.any`.")
+        )
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            complaint("hash", "an immutable key", "a RaggedArray", "Pass it as an argument, not as a static one.")
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise TypeError(
+            complaint(
+                "asarray",
+                "rows of one length",
+                f"shape {self.shape}",
+                "Use `ra.to_padded(x)`, `x.values` or `x.tolist()`.",
+            )
+        )
+
+    __array_ufunc__ = _protocols.array_ufunc
+    __array_function__ = _protocols.array_function
+    __repr__ = _repr.text
+    _repr_html_ = _repr.html
+
+    __add__, __radd__ = _binary("add")
+    __sub__, __rsub__ = _binary("subtract")
+    __mul__, __rmul__ = _binary("multiply")
+    __truediv__, __rtruediv__ = _binary("divide")
+    __floordiv__, __rfloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__ = _binary("remainder")
+    __pow__, __rpow__ = _binary("pow")
+    __matmul__, __rmatmul__ = _binary("matmul")
+    __and__, __rand__ = _binary("bitwise_and")
+    __or__, __ror__ = _binary("bitwise_or")
+    __xor__, __rxor__ = _binary("bitwise_xor")
+    __lshift__, __rlshift__ = _binary("bitwise_left_shift")
+    __rshift__, __rrshift__ = _binary("bitwise_right_shift")
+    __eq__ = _comparison("equal")
+    __ne__ = _comparison("not_equal")
+    __lt__ = _comparison("less")
+    __le__ = _comparison("less_equal")
+    __gt__ = _comparison("greater")
+    __ge__ = _comparison("greater_equal")
+
+    def __neg__(self) -> Any:
+        return self.__array_namespace__().negative(self)
+
+    def __pos__(self) -> Any:
+        return self.__array_namespace__().positive(self)
+
+    def __abs__(self) -> Any:
+        return self.__array_namespace__().abs(self)
+
+    def __invert__(self) -> Any:
+        return self.__array_namespace__().bitwise_invert(self)
+
+
+def rebuild(nrows: int, partitions: tuple[Partition, ...], values: Array) -> Any:
+    """A RaggedArray of this structure, uniform innermost levels folded into the inner shape.
+
+    Without ragged axes left the result is the plain array.
+    """
+    xp = namespace(values)
+    while partitions and isinstance(partitions[-1], UniformPartition):
+        p = partitions[-1]
+        values = xp.reshape(values, (p.nrows, p.length, *values.shape[1:]))
+        partitions = partitions[:-1]
+    return RaggedArray(values, partitions) if partitions else values
+
+
+register(RowPartition)
+register(UniformPartition, static=True)
+register(RaggedArray)

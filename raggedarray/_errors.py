@@ -1,0 +1,13 @@
+"""The one error class of our own, and the one sentence every error is written in."""
+
+
+class DynamicShapeError(TypeError):
+    """A result's size depends on data that is traced, and no static size was given.
+
+    The message names the keyword (``length=``, ``capacity=``, ``size=``) that would fix it.
+    """
+
+
+def complaint(op: str, expected: str, got: object, advice: str) -> str:
+    """``op: expected X, got Y. Do Z.``"""
+    return f"{op}: expected {expected}, got {got}. {advice}"

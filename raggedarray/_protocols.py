@@ -1,0 +1,45 @@
+"""NumPy's protocols: ``np.exp(x)``, ``np.add(x, y)`` and ``np.sum(x, axis=1)`` find our functions."""
+
+from typing import Any
+
+from ._errors import complaint
+
+_STANDARD = {
+    "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
+    "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "around": "round",
+    "concatenate": "concat", "conjugate": "conj", "fabs": "abs", "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift", "mod": "remainder", "power": "pow",
+    "right_shift": "bitwise_right_shift", "rint": "round", "transpose": "permute_dims", "true_divide": "divide",
+}  # fmt: skip
+"""NumPy's name of a function -> the standard's, where they differ."""
+
+
+def _ours(self: Any, name: str) -> Any:
+    namespace = self.__array_namespace__()
+    ours = _STANDARD.get(name, name)
+    if ours in namespace.__all__:
+        return getattr(namespace, ours)
+    if ours in namespace.special.__all__:
+        return getattr(namespace.special, ours)
+    raise TypeError(
+        complaint(
+            f"numpy.{name}",
+            "a function that takes ragged arrays",
+            f"shape {self.shape}",
+            "Use `ra.map_values(f, x)` for a function of the flat values.",
+        )
+    )
+
+
+def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """A ufunc call; ``out=``, ``where=`` and methods such as ``reduce`` have no ragged meaning."""
+    name = ufunc.__name__
+    if method != "__call__" or kwargs:
+        what = f"method {method!r}" if method != "__call__" else ", ".join(f"{k}=" for k in kwargs)
+        raise TypeError(complaint(f"numpy.{name}", "a plain call", what, f"Use `ra.{_STANDARD.get(name, name)}`."))
+    return _ours(self, name)(*inputs)
+
+
+def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """A NumPy function of the same name and meaning in this package."""
+    return _ours(self, func.__name__)(*args, **kwargs)

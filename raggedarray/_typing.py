@@ -1,0 +1,19 @@
+"""Names for the types that every layer speaks of."""
+
+from typing import Any, TypeAlias
+
+Array: TypeAlias = Any
+"""An array of any array-API library, or a JAX tracer."""
+
+Namespace: TypeAlias = Any
+"""An array-API namespace, such as ``array_api_compat.numpy`` or ``jax.numpy``."""
+
+DType: TypeAlias = Any
+"""A dtype of some array library, or its name."""
+
+Axis: TypeAlias = int | tuple[int, ...] | None
+
+Shape: TypeAlias = tuple[int | None, ...]
+"""Axis sizes; ``None`` marks a ragged axis."""
+
+Scalar: TypeAlias = bool | int | float | complex

@@ -1,0 +1,162 @@
+"""The one seam. A backend is a module that defines the functions of `Kernels`.
+
+An op reaches an array library in two ways only: by its standard namespace (`namespace`), and by
+`kernels` for what the standard lacks or what has a gradient rule of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, Protocol, cast
+
+from array_api_compat import array_namespace
+
+from .._errors import complaint
+from .._typing import Array, DType, Namespace
+
+Reduction = Literal["sum", "prod", "min", "max"]
+
+
+class Segments(NamedTuple):
+    """Which segment each flat position belongs to; positions that belong to none have id ``num``.
+
+    Either ``splits`` is given (segments lie end to end: ``int[num + 1]``) or ``ids`` is
+    (in any order: ``int[capacity]``).
+    """
+
+    num: int
+    splits: Array | None = None
+    ids: Array | None = None
+
+
+class Kernels(Protocol):
+    """What ragged ops need and the array API standard lacks. ``generic`` says what each one means."""
+
+    name: str
+    trims: bool
+    """Whether values are cut to the used slots before an op sees them, and results are exact."""
+
+    def call(self, body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
+        """Run the body of an op: one dispatch when eager, inlined when traced."""
+
+    def is_concrete(self, *trees: Any) -> bool:
+        """Whether the content of these arrays can be read now."""
+
+    def host(self, x: Array, /) -> Any:
+        """A concrete array as a NumPy array."""
+
+    def asarray(self, x: Any, /, *, dtype: DType | None = None) -> Array:
+        """Bring an array or nested numbers into this library."""
+
+    def index(self, x: Any, /) -> Array:
+        """Bring integers into this library as index type; what does not fit raises."""
+
+    def dtype(self, name: DType, like: Array | None = None, /) -> DType:
+        """A dtype of this library (that of ``like``) from its name, or from another library's dtype."""
+
+    def bound(self, needed: Array, limit: int, /) -> int:
+        """A static size for ``needed`` entries: exact where data can be read, else ``limit``."""
+
+    def row_ids(self, splits: Array, capacity: int, /) -> Array:
+        """Row of each flat position; ``nrows`` past the last split."""
+
+    def segment_reduce(self, how: Reduction, values: Array, segments: Segments, /) -> Array:
+        """Reduce each segment: ``[capacity, *item] -> [num, *item]``."""
+
+    def spread(self, items: Array, segments: Segments, capacity: int, /) -> Array:
+        """Give each position its segment's item, and 0 to the others: ``[num, *item] -> [capacity, *item]``."""
+
+    def pick(self, items: Array, index: Array, /) -> Array:
+        """Items by index, 0 where the index is ``len(items)``; gradients to those places are dropped."""
+
+    def segment_softmax(self, values: Array, segments: Segments, /, *, log: bool) -> Array:
+        """Softmax (or its logarithm) within each segment."""
+
+    def linear(self, x: Array, weight: Array, bias: Array | None, used: Array, /) -> Array:
+        """``x @ weight + bias``; gradients ignore positions at ``used`` and after."""
+
+    def grouped_matmul(self, x: Array, weights: Array, splits: Array, /) -> Array:
+        """``x[rows of i] @ weights[i]`` for each row ``i``; 0 past the last split."""
+
+    def embedding(self, table: Array, ids: Array, used: Array, /) -> Array:
+        """``table[ids]``; ids past ``used`` may be anything, an id outside the table gives NaN."""
+
+    def true_index(self, mask: Array, size: int, /) -> Array:
+        """Index of each true element of a 1-D mask, in order; ``len(mask)`` once they run out."""
+
+    def stop_gradient(self, x: Array, /) -> Array:
+        """``x``, as a constant."""
+
+    def special(self, name: str, /) -> Callable[..., Array]:
+        """A function of ``scipy.special``."""
+
+    def checking(self) -> bool:
+        """Whether run-time checks are wanted where data is traced."""
+
+    def check(self, ok: Array, text: str, /, **shown: Array) -> None:
+        """Fail at run time with ``text`` (formatted with ``shown``) unless ``ok``."""
+
+
+_MODULE = {"array_api_compat.numpy": "numpy", "numpy": "numpy", "jax.numpy": "jax"}
+_FOUND: dict[type, tuple[Kernels, Namespace]] = {}
+
+
+@cache
+def backend(name: str) -> Kernels:
+    """The backend module of this name."""
+    return cast(Kernels, import_module(f".{name}", __name__))
+
+
+def _find(x: Array) -> tuple[Kernels, Namespace]:
+    found = _FOUND.get(type(x))
+    if found is None:
+        xp = array_namespace(x)
+        found = _FOUND[type(x)] = (backend(_MODULE.get(xp.__name__, "generic")), xp)
+    return found
+
+
+def kernels(x: Array) -> Kernels:
+    """Kernels native to the array library of ``x``; ``generic`` for one we have no module for."""
+    return _find(x)[0]
+
+
+def namespace(x: Array) -> Namespace:
+    """The standard namespace of ``x``."""
+    return _find(x)[1]
+
+
+@cache
+def kind(dtype: DType) -> str:
+    """``bool``, ``int``, ``uint``, ``float`` or ``complex``; bfloat16 is a float in every library."""
+    text = str(dtype).rsplit(".", 1)[-1]
+    text = "float" if text.startswith("bfloat") or text.startswith("float8") else text.rstrip("_0123456789")
+    return text if text in ("bool", "int", "uint", "float", "complex") else "other"
+
+
+def is_half(dtype: DType) -> bool:
+    """Whether sums of this dtype must accumulate in float32."""
+    return kind(dtype) == "float" and str(dtype).rsplit(".", 1)[-1] not in (
+        "float32",
+        "float64",
+        "float128",
+        "longdouble",
+    )
+
+
+def is_array(x: Any) -> bool:
+    """Whether ``x`` is an array of some library (NumPy scalars are)."""
+    return hasattr(x, "shape") and hasattr(x, "dtype")
+
+
+def common(op: str, arrays: Sequence[Array]) -> Kernels:
+    """The backend that these arrays meet in: NumPy gives way to the other library, others never mix."""
+    found = {id(k): (k, xp) for k, xp in map(_find, arrays) if k.name != "numpy"}
+    spaces = {xp.__name__ for _, xp in found.values()}
+    if len(spaces) > 1:
+        raise TypeError(complaint(op, "arrays of one library", " and ".join(sorted(spaces)), "Move one of them first."))
+    return next(iter(found.values()))[0] if found else backend("numpy")
+
+
+def register(cls: type, static: bool = False) -> None:
+    """Make dataclass ``cls`` a JAX pytree: its fields are children, or all static."""
+    cast(Any, import_module(".jax", __name__)).register(cls, static)

@@ -1,0 +1,158 @@
+"""Every kernel in the bare array API standard: the specification, and the judge of the native ones.
+
+It reads data freely (no tracers), trims slack before an op sees it, and reduces through a dense
+``[num, capacity]`` comparison: right for any conforming library, O(num * capacity) in time and memory.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+from array_api_compat import array_namespace
+
+from .._errors import complaint
+from .._typing import Array, DType
+from . import Reduction, Segments, kind
+
+name = "generic"
+trims = True
+
+
+def call(body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
+    return body(*args, **static)
+
+
+def is_concrete(*trees: Any) -> bool:
+    return True
+
+
+def host(x: Array, /) -> Any:
+    return import_module("numpy").from_dlpack(x)
+
+
+def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
+    xp = array_namespace(x)
+    return x if dtype is None else xp.astype(x, dtype, copy=False)
+
+
+def index(x: Any, /) -> Array:
+    return x
+
+
+def dtype(name: DType, like: Array | None = None, /) -> DType:
+    return getattr(array_namespace(like), name) if isinstance(name, str) and like is not None else name
+
+
+def bound(needed: Array, limit: int, /) -> int:
+    return int(needed)
+
+
+def row_ids(splits: Array, capacity: int, /) -> Array:
+    xp = array_namespace(splits)
+    return xp.searchsorted(splits[1:], xp.arange(capacity, dtype=splits.dtype), side="right")
+
+
+def segment_ids(segments: Segments, capacity: int, /) -> Array:
+    """Segment of each position, from either form."""
+    return segments.ids if segments.splits is None else row_ids(segments.splits, capacity)
+
+
+def identity(how: Reduction, dtype: DType, xp: Any, /) -> bool | int | float:
+    """What an empty segment reduces to."""
+    if how == "sum":
+        return 0
+    if how == "prod":
+        return 1
+    if kind(dtype) == "bool":
+        return how == "min"
+    if kind(dtype) == "float":
+        return float("inf") if how == "min" else -float("inf")
+    limits = xp.iinfo(dtype)
+    return int(limits.max if how == "min" else limits.min)
+
+
+def _over_axis(how: Reduction, values: Array, axis: int) -> Array:
+    xp = array_namespace(values)
+    if xp.isdtype(values.dtype, "bool"):
+        return (xp.all if how == "min" else xp.any)(values, axis=axis)
+    return xp.astype(getattr(xp, how)(values, axis=axis), values.dtype, copy=False)
+
+
+def segment_reduce(how: Reduction, values: Array, segments: Segments, /) -> Array:
+    xp = array_namespace(values)
+    num, capacity = segments.num, values.shape[0]
+    nothing = xp.asarray(identity(how, values.dtype, xp), dtype=values.dtype)
+    if capacity == 0:
+        return xp.broadcast_to(nothing, (num, *values.shape[1:]))
+    ids = segment_ids(segments, capacity)
+    own = ids[None, :] == xp.arange(num, dtype=ids.dtype)[:, None]
+    own = xp.reshape(own, (num, capacity) + (1,) * (values.ndim - 1))
+    return _over_axis(how, xp.where(own, values[None, ...], nothing), axis=1)
+
+
+def spread(items: Array, segments: Segments, capacity: int, /) -> Array:
+    return pick(items, segment_ids(segments, capacity))
+
+
+def pick(items: Array, index: Array, /) -> Array:
+    xp = array_namespace(items)
+    zero = xp.zeros((1, *items.shape[1:]), dtype=items.dtype)
+    return xp.take(xp.concat((items, zero)), index, axis=0)
+
+
+def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
+    xp = array_namespace(values)
+    peak = segment_reduce("max", values, segments)
+    peak = spread(xp.where(xp.isfinite(peak), peak, xp.zeros_like(peak)), segments, values.shape[0])
+    shifted = values - peak
+    weight = xp.exp(shifted)
+    total = spread(segment_reduce("sum", weight, segments), segments, values.shape[0])
+    nothing = total == 0  # every element of the row is -inf
+    safe = xp.where(nothing, xp.ones_like(total), total)
+    return shifted - xp.log(safe) if log else weight / safe
+
+
+def linear(x: Array, weight: Array, bias: Array | None, used: Array, /) -> Array:
+    xp = array_namespace(x)
+    out = xp.matmul(x, weight)
+    return out if bias is None else out + bias
+
+
+def grouped_matmul(x: Array, weights: Array, splits: Array, /) -> Array:
+    xp = array_namespace(x)
+    ends = [int(s) for s in splits]
+    parts = [xp.matmul(x[a:b, ...], weights[i, ...]) for i, (a, b) in enumerate(pairwise(ends))]
+    empty = xp.zeros((0, *x.shape[1:-1], weights.shape[-1]), dtype=xp.result_type(x, weights))
+    return xp.concat((empty, *parts))
+
+
+def embedding(table: Array, ids: Array, used: Array, /) -> Array:
+    xp = array_namespace(table)
+    flat = xp.take(table, xp.reshape(ids, (-1,)), axis=0)
+    return xp.reshape(flat, (*ids.shape, *table.shape[1:]))
+
+
+def true_index(mask: Array, size: int, /) -> Array:
+    xp = array_namespace(mask)
+    (found,) = xp.nonzero(mask)
+    rest = xp.full((max(size - found.shape[0], 0),), mask.shape[0], dtype=found.dtype)
+    return xp.concat((found[:size], rest))
+
+
+def stop_gradient(x: Array, /) -> Array:
+    return x
+
+
+def special(name: str, /) -> Callable[..., Array]:
+    raise TypeError(
+        complaint(f"special.{name}", "NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.')
+    )
+
+
+def checking() -> bool:
+    return False
+
+
+def check(ok: Array, text: str, /, **shown: Array) -> None:
+    """Data can be read here, so ops raise by themselves."""

@@ -1,0 +1,319 @@
+"""Kernels for JAX: sizes are static, slack is dropped into a dummy segment, and the gradient rules live here.
+
+Facts that shape this file, with their reports: row ids come from a scatter and an integer cumsum, exact and
+independent of the row count; reductions go into ``num + 1`` segments and drop the last, so that no index is
+ever out of range (``checkify.index_checks`` ignores ``mode=``, jax #31568); ``indices_are_sorted`` is never
+passed (38 ms against 0.4 ms on a GPU, xla #22233); halves accumulate in float32 (jax #26227).
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache, partial
+from typing import Any, cast
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.special
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+from jax.experimental import checkify
+
+from .._errors import complaint
+from .._typing import Array, DType
+from . import Reduction, Segments
+
+name = "jax"
+trims = False
+
+_checks: Any = cast(Any, jax).make_user_context(False)  # part of jit's cache key, which a plain global is not
+
+
+@cache
+def _compiled(body: Callable[..., Any], static: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+    return jax.jit(partial(body, **dict(static)))
+
+
+def call(body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
+    if is_concrete(args):
+        return _compiled(body, tuple(static.items()))(*args)
+    return body(*args, **static)
+
+
+def is_concrete(*trees: Any) -> bool:
+    return not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
+
+
+def host(x: Array, /) -> Any:
+    return np.asarray(x)
+
+
+def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
+    return jnp.asarray(x, dtype=dtype)
+
+
+def index(x: Any, /) -> Array:
+    """Integers as int32; without x64 JAX would wrap what does not fit, so that raises."""
+    if isinstance(x, Tracer):
+        return x
+    if not jnp.issubdtype(x.dtype, jnp.integer):
+        raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+    if isinstance(x, jax.Array) and x.dtype in (jnp.int32, jnp.int64):
+        return x
+    x = np.asarray(x)
+    limit = np.iinfo(np.int32).max
+    if x.size and (x.max() > limit or x.min() < -limit - 1):
+        if cast(Any, jax.config).jax_enable_x64 and x.max() <= np.iinfo(np.int64).max:
+            return jnp.asarray(x.astype(np.int64))
+        raise OverflowError(
+            complaint(
+                "index", f"integers up to {limit} on JAX without x64", str(x.max()), "Enable x64, or split the batch."
+            )
+        )
+    return jnp.asarray(x.astype(np.int32))
+
+
+def dtype(name: DType, like: Array | None = None, /) -> DType:
+    return jax.dtypes.canonicalize_dtype(name)
+
+
+def bound(needed: Array, limit: int, /) -> int:
+    return limit
+
+
+def row_ids(splits: Array, capacity: int, /) -> Array:
+    limit = np.iinfo(splits.dtype).max
+    if capacity > limit:
+        raise OverflowError(complaint("row_ids", f"a capacity up to {limit}", str(capacity), "Enable x64."))
+    if not isinstance(splits, Tracer):  # captured splits: XLA would fold a million constants for seconds
+        known = np.asarray(splits)
+        rows = np.append(np.diff(known), capacity - known[-1])
+        return jnp.asarray(np.repeat(np.arange(len(known), dtype=known.dtype), rows))
+    ends = jnp.zeros(capacity + 1, splits.dtype).at[splits[1:]].add(1)
+    return jnp.cumsum(ends[:capacity], dtype=splits.dtype)
+
+
+def _ids(segments: Segments, capacity: int) -> Array:
+    return segments.ids if segments.splits is None else row_ids(segments.splits, capacity)
+
+
+_SEGMENT: dict[str, Callable[..., Array]] = {
+    "sum": jax.ops.segment_sum,
+    "min": jax.ops.segment_min,
+    "max": jax.ops.segment_max,
+}
+
+
+def segment_reduce(how: Reduction, values: Array, segments: Segments, /) -> Array:
+    ids = _ids(segments, values.shape[0])
+    if how == "prod":
+        return _segment_prod(values, ids, segments.num + 1)[: segments.num]
+    return _SEGMENT[how](values, ids, segments.num + 1)[: segments.num]
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(2,))
+def _segment_prod(values: Array, ids: Array, num: int) -> Array:
+    """``jax.ops.segment_prod`` has no gradient; this one has, at zeros too."""
+    return jax.ops.segment_prod(values, ids, num)
+
+
+@_segment_prod.defjvp
+def _segment_prod_jvp(num: int, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    values, ids = primals
+    order = jnp.argsort(ids, stable=True)  # the scans need each segment side by side
+    mine, v, dv = ids[order], values[order], tangents[0][order]
+    v = jnp.where(_column(mine < num - 1, v), v, jnp.ones_like(v))
+    edge = jnp.concatenate((jnp.ones(1, bool), mine[1:] != mine[:-1]))[: len(mine)]
+    others = _products_before(v, edge) * _products_before(v[::-1], jnp.roll(edge, -1)[::-1])[::-1]
+    out = jax.ops.segment_prod(values, ids, num)
+    return out, jax.ops.segment_sum(others * dv, mine, num)
+
+
+def _products_before(v: Array, starts: Array) -> Array:
+    """Product of the elements before each one within its segment: ``others`` without a division."""
+
+    def join(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
+        left = jnp.where(_column(b[0], b[1]), jnp.ones_like(a[1]), a[1])  # not `a * b` first: 0 * nan
+        return a[0] | b[0], left * b[1]
+
+    shifted = jnp.concatenate((jnp.ones_like(v[:1]), v[:-1]))[: len(v)]
+    shifted = jnp.where(_column(starts, v), jnp.ones_like(v), shifted)
+    return lax.associative_scan(join, (starts, shifted))[1]
+
+
+def _column(mask: Array, like: Array) -> Array:
+    return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
+
+
+def _wide(x: Array) -> Array:
+    """Halves as float32: the cotangent of a spread or a lookup is summed, and bf16 sums stop at 256."""
+    return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
+
+
+def spread(items: Array, segments: Segments, capacity: int, /) -> Array:
+    return pick(items, _ids(segments, capacity))
+
+
+def pick(items: Array, index: Array, /) -> Array:
+    size = items.shape[0]
+    if size == 0:
+        return jnp.zeros((*index.shape, *items.shape[1:]), items.dtype)
+    wide = _wide(items)
+    if size <= index.size:
+        padded = jnp.concatenate((wide, jnp.zeros((1, *items.shape[1:]), wide.dtype)))
+        return padded[index].astype(items.dtype)
+    known = index < size
+    found = wide[jnp.where(known, index, 0)].astype(items.dtype)
+    return jnp.where(_column(known, found), found, jnp.zeros_like(found))
+
+
+def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
+    return _softmax(values, _ids(segments, values.shape[0]), segments.num + 1, log)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+def _softmax(values: Array, ids: Array, num: int, log: bool) -> Array:
+    peak = jax.ops.segment_max(values, ids, num)
+    shifted = values - jnp.where(jnp.isfinite(peak), peak, 0)[ids]
+    weight = jnp.exp(shifted)
+    total = jax.ops.segment_sum(weight, ids, num)
+    safe = jnp.where(total == 0, jnp.ones_like(total), total)  # 0: every element is -inf
+    return shifted - jnp.log(safe)[ids] if log else weight / safe[ids]
+
+
+@_softmax.defjvp
+def _softmax_jvp(num: int, log: bool, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    values, ids = primals
+    dx = tangents[0]
+    out = _softmax(values, ids, num, log)
+    if log:
+        return out, dx - jax.ops.segment_sum(jnp.exp(out) * dx, ids, num)[ids]
+    weighted = out * dx
+    return out, weighted - out * jax.ops.segment_sum(weighted, ids, num)[ids]
+
+
+def _used(x: Array, used: Array) -> Array:
+    return _column(jnp.arange(x.shape[0], dtype=used.dtype) < used, x)
+
+
+def linear(x: Array, weight: Array, bias: Array | None, used: Array, /) -> Array:
+    return _affine(x, weight, jnp.zeros((), x.dtype) if bias is None else bias, used)
+
+
+@jax.custom_jvp
+def _affine(x: Array, weight: Array, bias: Array, used: Array) -> Array:
+    return jnp.matmul(x, weight) + bias
+
+
+@_affine.defjvp
+def _affine_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    x, weight, bias, used = primals
+    dx, dweight, dbias, _ = tangents
+    valid = _used(x, used)
+    out = _affine(x, weight, bias, used)
+    # Both factors of the weight's gradient are masked: slack of x here, slack of the cotangent by the
+    # outer `where`. The forward product stays unmasked, since a mask there costs 2.75 times its time.
+    to_parameters = jnp.matmul(jnp.where(valid, x, 0), dweight) + dbias
+    through_x = _affine(dx, weight, jnp.zeros((), x.dtype), used)
+    return out, (through_x + jnp.where(valid, to_parameters, 0)).astype(out.dtype)
+
+
+def grouped_matmul(x: Array, weights: Array, splits: Array, /) -> Array:
+    flat = x if x.ndim == 2 else x.reshape(x.shape[0], -1, x.shape[-1])
+    valid = _used(flat, splits[-1])
+    flat = jnp.where(valid, flat, 0)
+    if flat.ndim == 2:
+        out = lax.ragged_dot(flat, weights, jnp.diff(splits))
+    else:
+        per_item = jax.vmap(lax.ragged_dot, in_axes=(1, None, None), out_axes=1)
+        out = per_item(flat, weights, jnp.diff(splits))
+    out = jnp.where(valid, out, 0)
+    return out.reshape(*x.shape[:-1], weights.shape[-1])
+
+
+def embedding(table: Array, ids: Array, used: Array, /) -> Array:
+    safe = jnp.where(_used(ids, used), ids, 0)
+    return _lookup(table, jnp.where(safe < 0, table.shape[0], safe), used)
+
+
+@jax.custom_jvp
+def _lookup(table: Array, ids: Array, used: Array) -> Array:
+    fill = jnp.nan if jnp.issubdtype(table.dtype, jnp.inexact) else None
+    return jnp.take(table, ids, axis=0, mode="fill", fill_value=fill)
+
+
+@_lookup.defjvp
+def _lookup_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    table, ids, used = primals
+    found = _lookup(_wide(tangents[0]), ids, used)
+    known = _column(_used(ids, used) & (ids < table.shape[0]), found)
+    return _lookup(table, ids, used), jnp.where(known, found, 0).astype(table.dtype)
+
+
+def true_index(mask: Array, size: int, /) -> Array:
+    return jnp.nonzero(mask, size=size, fill_value=mask.shape[0])[0]
+
+
+def stop_gradient(x: Array, /) -> Array:
+    return lax.stop_gradient(x)
+
+
+def special(name: str, /) -> Callable[..., Array]:
+    function: Callable[..., Array] = getattr(jax.scipy.special, name)
+    return function
+
+
+def checking() -> bool:
+    return bool(_checks.value)
+
+
+def check(ok: Array, text: str, /, **shown: Array) -> None:
+    checkify.check(jnp.asarray(ok), text, **shown)
+
+
+def checks() -> Any:
+    """A context in which traced code checks its data at run time."""
+    return _checks(True)
+
+
+def checked(f: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    """``f`` compiled with its checks, as a function that returns ``(error, result)``."""
+    return jax.jit(checkify.checkify(f, errors=checkify.user_checks), **options)
+
+
+def value_and_grad(f: Callable[[list[Array]], Any], has_aux: bool) -> Callable[[list[Array]], Any]:
+    """JAX's, on a list of inexact arrays."""
+    return jax.value_and_grad(f, has_aux=has_aux)
+
+
+def register(cls: type, static: bool) -> None:
+    """Unflattening checks nothing: JAX passes ``None``, ``object()``, float0 and batched leaves."""
+    names = [f.name for f in fields(cls)]
+    keys = [jax.tree_util.GetAttrKey(n) for n in names]
+
+    def children(x: Any) -> tuple[list[Any], Any]:
+        return [getattr(x, n) for n in names], None
+
+    def keyed(x: Any) -> tuple[list[Any], Any]:
+        return [(k, getattr(x, n)) for k, n in zip(keys, names, strict=True)], None
+
+    def rebuild(_: Any, leaves: Any) -> Any:
+        new: Any = object.__new__(cls)
+        for n, leaf in zip(names, leaves, strict=True):
+            object.__setattr__(new, n, leaf)
+        return new
+
+    if static:
+        jax.tree_util.register_static(cls)
+    else:
+        jax.tree_util.register_pytree_with_keys(cls, keyed, rebuild, children)
+
+
+def flatten(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
+    """Leaves and structure of a pytree."""
+    return jax.tree.flatten(tree, is_leaf=is_leaf)
+
+
+def unflatten(structure: Any, leaves: list[Any]) -> Any:
+    """The pytree of this structure."""
+    return jax.tree.unflatten(structure, leaves)

@@ -1,0 +1,93 @@
+"""Whether the ragged axes of two operands agree, and what is kept when they do.
+
+The same splits array agrees at once. Splits that can be read are compared by value, on the host. Different
+traced ones must agree in rows and are then taken to be equal; under `checks` that is verified at run time.
+"""
+
+from typing import Any
+
+from .._errors import complaint
+from .._partition import Partition, RowPartition, UniformPartition
+from .._typing import Array
+from ..backends import kernels, namespace
+
+
+def agree(op: str, p: RowPartition, q: RowPartition, level: int, *, outermost: bool) -> None:
+    """Raise unless two partitions that meet on axis ``level`` are equal, as far as can be known."""
+    if p.splits is q.splits:
+        return
+    k = kernels(p.splits)
+    if outermost and p.nrows != q.nrows:
+        raise ValueError(complaint(op, f"{p.nrows} rows along axis {level}", f"{q.nrows}", "Align the rows first."))
+    if k.is_concrete(p.splits, q.splits):
+        _compare(op, k.host(p.splits), k.host(q.splits), level)
+    elif k.checking():
+        n = min(p.nrows, q.nrows) + 1
+        ends = p.splits[-1] == q.splits[-1]
+        _check(op, ends & namespace(p.splits).all(p.splits[:n] == q.splits[:n]), level)
+
+
+def agree_lengths(op: str, p: RowPartition, lengths: Array, level: int) -> None:
+    """The same for the row lengths of an operand that is stretched over the rows of ``p``."""
+    k = kernels(p.splits)
+    if k.is_concrete(p.splits, lengths):
+        _same_lengths(op, k.host(p.lengths).tolist(), k.host(lengths).tolist(), level)
+    elif k.checking():
+        _check(op, namespace(lengths).all(p.lengths == lengths), level)
+
+
+def _check(op: str, ok: Array, level: int) -> None:
+    kernels(ok).check(ok, complaint(op, f"equal row lengths along axis {level}", "others", "Align the rows first."))
+
+
+def is_uniform(partitions: tuple[Partition, ...]) -> bool:
+    """Whether no ragged axis is among them."""
+    return all(isinstance(p, UniformPartition) for p in partitions)
+
+
+def _compare(op: str, a: Any, b: Any, level: int) -> None:
+    n = min(len(a), len(b))
+    if (
+        bool((a[:n] == b[:n]).all())
+        and bool((a[n:] == a[-1]).all())
+        and bool((b[n:] == b[-1]).all())
+        and a[-1] == b[-1]
+    ):
+        return
+    longer = max(len(a), len(b)) - 1
+    _same_lengths(op, _lengths(a, longer), _lengths(b, longer), level)
+
+
+def _same_lengths(op: str, a: list[int], b: list[int], level: int) -> None:
+    if a == b:
+        return
+    row = next(i for i, (m, n) in enumerate(zip(a, b, strict=True)) if m != n)
+    raise ValueError(
+        complaint(
+            op,
+            f"equal row lengths along axis {level}",
+            f"{a[row]} and {b[row]} at row {row}",
+            "Align the rows first, or use `ra.to_padded`.",
+        )
+    )
+
+
+def _lengths(splits: Any, count: int) -> list[int]:
+    lengths: list[int] = (splits[1:] - splits[:-1]).tolist()
+    return lengths + [0] * (count - len(lengths))
+
+
+def cut(partitions: tuple[Partition, ...], sizes: tuple[int, ...]) -> tuple[Partition, ...]:
+    """Partitions over fewer entries: ``sizes`` at each level; splits are clamped to what is left."""
+    new: list[Partition] = []
+    for i, p in enumerate(partitions):
+        if isinstance(p, UniformPartition):
+            new.append(UniformPartition(sizes[i], p.length))
+            continue
+        new.append(kernels(p.splits).call(_cut_splits, p.splits, nrows=sizes[i], limit=sizes[i + 1]))
+    return tuple(new)
+
+
+def _cut_splits(splits: Array, *, nrows: int, limit: int) -> RowPartition:
+    xp = namespace(splits)
+    return RowPartition(xp.minimum(splits[: nrows + 1], xp.asarray(limit, dtype=splits.dtype)))

@@ -1,0 +1,256 @@
+"""Broadcasting: which entry of each operand meets which slot, decided by structure, never by data.
+
+Shapes are right-aligned. Every operand is seen as levels over a flat axis, as the template (the operand
+with the most ragged axes) is: a dense axis is a uniform level. Going down the levels, an operand either
+has the template's entries (``same``), one entry for all (``one``), or some entry for each (``index``).
+"""
+
+from typing import Any, NamedTuple
+
+from .._array import RaggedArray
+from .._errors import complaint
+from .._levels import composed_splits, library, parents, positions, take_rows, used_mask
+from .._partition import Partition, RowPartition, UniformPartition, entry_counts
+from .._typing import Array
+from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
+from ._agreement import agree, agree_lengths, cut, is_uniform
+
+State = str
+"""``same``, ``one`` or ``index``."""
+
+
+class Plan(NamedTuple):
+    """A template, the operands as levels over a flat axis, and how each is laid out (static)."""
+
+    template: RaggedArray
+    operands: tuple[Any, ...]
+    states: tuple[tuple[State, ...] | None, ...]
+    """Per operand its state at each level; None for a Python scalar."""
+
+
+def is_scalar(x: object) -> bool:
+    """A Python number, whose dtype is weak."""
+    return isinstance(x, bool | int | float | complex) and not is_array(x)
+
+
+def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
+    """Bring operands into one library, without slack where the library trims it."""
+    for i, x in enumerate(operands):
+        if not (isinstance(x, RaggedArray) or is_scalar(x) or is_array(x)):
+            advice = "Make a list an array first, with `ra.ragged` or `ra.asarray`."
+            raise TypeError(
+                complaint(op, "ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
+            )
+    arrays = [x.values if isinstance(x, RaggedArray) else x for x in operands if not is_scalar(x)]
+    k = common(op, arrays)
+    moved: list[Any] = []
+    for x in operands:
+        if isinstance(x, RaggedArray):
+            moved.append(into(k, x).used_values())
+        else:
+            moved.append(x if is_scalar(x) or kernels(x) is k else k.asarray(x))
+    return k, moved
+
+
+def into(k: Kernels, x: RaggedArray) -> RaggedArray:
+    """The array in this backend, slots and all."""
+    if kernels(x.values) is k and all(isinstance(p, UniformPartition) or kernels(p.splits) is k for p in x.partitions):
+        return x
+    partitions = tuple(p if isinstance(p, UniformPartition) else RowPartition(k.index(p.splits)) for p in x.partitions)
+    return RaggedArray(x.values if kernels(x.values) is k else k.asarray(x.values), partitions)
+
+
+def plan(op: str, operands: list[Any]) -> Plan:
+    """Find how these operands (already of one library) meet, or say why they do not."""
+    ragged = [x for x in operands if isinstance(x, RaggedArray)]
+    template = max(ragged, key=lambda x: x.ragged_rank)
+    if all(is_scalar(x) or x is template for x in operands):
+        same = ("same",) * (template.ragged_rank + 1)
+        return Plan(template, tuple(operands), tuple(None if is_scalar(x) else same for x in operands))
+    ndim = max(x.ndim for x in operands if not is_scalar(x))
+    if ndim > template.ndim:
+        template = _with_leading_axes(op, template, operands, ndim)
+    levels = [x if is_scalar(x) else _as_levels(op, x, template) for x in operands]
+    states = tuple(None if is_scalar(x) else _states(op, template, x, y) for x, y in zip(levels, operands, strict=True))
+    template = _smallest(template, levels, states)
+    return Plan(template, tuple(levels), states)
+
+
+def _with_leading_axes(op: str, x: RaggedArray, operands: list[Any], ndim: int) -> RaggedArray:
+    """Repeat the rows of the template under the leading axes that a dense operand of higher rank adds."""
+    extra = ndim - x.ndim
+    sizes = [1] * extra
+    for y in operands:
+        if not is_scalar(y) and y.ndim == ndim:
+            for i, n in enumerate(y.shape[:extra]):
+                if n is None or (1 not in (n, sizes[i]) and n != sizes[i]):
+                    raise _mismatch(op, x.shape, y.shape, "Leading axes must be uniform and agree.")
+                sizes[i] = n if sizes[i] == 1 else sizes[i]
+    copies = 1
+    for n in sizes:
+        copies *= n
+    capacities = tuple(copies * n for n in entry_counts(x.partitions, x.capacity)[1:])
+    values, partitions = x.values, x.partitions
+    if copies != 1:
+        values, partitions = x.kernels.call(_repeat_rows, values, partitions, copies=copies, capacities=capacities)
+    leading: tuple[Partition, ...] = ()
+    above = sizes[0]
+    for n in (*sizes[1:], x.nrows):
+        leading = (*leading, UniformPartition(above, n))
+        above *= n
+    return RaggedArray(values, (*leading, *partitions))
+
+
+def _repeat_rows(values: Array, partitions: tuple[Partition, ...], *, copies: int, capacities: tuple[int, ...]) -> Any:
+    like = library(partitions, values)
+    nrows = partitions[0].nrows
+    rows = namespace(like).arange(copies * nrows, dtype=like.dtype) % max(nrows, 1)
+    return take_rows(values, partitions, rows, capacities)
+
+
+def _as_levels(op: str, x: Any, template: RaggedArray) -> RaggedArray:
+    """An operand with as many partitions as the template, right-aligned; dense axes are uniform levels."""
+    missing = template.ndim - x.ndim
+    if isinstance(x, RaggedArray):
+        values, item = x.values, x.inner_shape
+        partitions = ((UniformPartition(1, x.nrows),) if missing else ()) + x.partitions
+        partitions = (UniformPartition(1, 1),) * (missing - 1) + partitions
+        entries = x.capacity
+    else:
+        values, partitions = x, ()
+        entries, *rest = ((1,) * missing) + tuple(x.shape)
+        item = tuple(rest)
+    unfolded = template.ragged_rank - len(partitions)
+    if unfolded < 0:
+        raise _mismatch(op, template.shape, x.shape, "A ragged axis meets a uniform one: use `ra.to_padded` on it.")
+    for n in item[:unfolded]:
+        partitions = (*partitions, UniformPartition(entries, n))
+        entries *= n
+    shape = (entries, *item[unfolded:])
+    return RaggedArray(values if values.shape == shape else namespace(values).reshape(values, shape), partitions)
+
+
+def _states(op: str, t: RaggedArray, x: RaggedArray, given: Any) -> tuple[State, ...]:
+    """The state of an operand at each level of the template; raises where an axis does not fit."""
+    rows = x.partitions[0].nrows
+    if rows == t.nrows:
+        state = "same"
+    elif rows == 1:
+        state = "one"
+    else:
+        raise _mismatch(op, t.shape, given.shape, _advice(t, given))
+    states = [state]
+    for level, (pt, px) in enumerate(zip(t.partitions, x.partitions, strict=True), start=1):
+        if isinstance(px, UniformPartition):
+            stretches = px.length == 1
+            if isinstance(pt, UniformPartition) and (pt.length == px.length or stretches):
+                if (state == "one" and not stretches) or (state == "same" and pt.length != px.length):
+                    state = "index"
+            elif stretches:
+                state = "index" if state == "same" else state
+            else:
+                raise _mismatch(op, t.shape, given.shape, _advice(t, given))
+        elif isinstance(pt, RowPartition):
+            if state == "same":
+                agree(op, pt, px, level, outermost=is_uniform(t.partitions[: level - 1]))
+            else:
+                agree_lengths(op, pt, kernels(px.splits).call(_met_lengths, t, x, states=tuple(states)), level)
+                state = "index"
+        else:
+            raise _mismatch(op, t.shape, given.shape, "A ragged axis meets a uniform one: use `ra.to_padded` on it.")
+        states.append(state)
+    for a, b in zip(reversed(t.inner_shape), reversed(x.inner_shape), strict=False):
+        if a != b and 1 not in (a, b):
+            raise _mismatch(op, t.shape, given.shape, "Inner axes must be equal or 1.")
+    return tuple(states)
+
+
+def _smallest(t: RaggedArray, levels: list[Any], states: tuple[tuple[State, ...] | None, ...]) -> RaggedArray:
+    """The template, cut to the smallest capacity at each level of the operands that share its entries."""
+    sizes = list(entry_counts(t.partitions, t.capacity))
+    for x, state in zip(levels, states, strict=True):
+        if state is not None:
+            for level, n in enumerate(entry_counts(x.partitions, x.capacity)):
+                if state[level] == "same":
+                    sizes[level] = min(sizes[level], n)
+    if sizes == list(entry_counts(t.partitions, t.capacity)):
+        return t
+    return RaggedArray(t.values[: sizes[-1], ...], cut(t.partitions, tuple(sizes)))
+
+
+def _advice(t: RaggedArray, given: Any) -> str:
+    if given.ndim == 1 and given.shape[0] == t.nrows and t.ndim > 1:
+        return f"Write `b[:{', None' * (t.ndim - 1)}]` for per-row data."
+    return "A dense axis may meet a ragged one only with size 1."
+
+
+def _mismatch(op: str, shape: Any, other: Any, advice: str) -> ValueError:
+    return ValueError(complaint(op, f"shapes that broadcast with {shape}", str(tuple(other)), advice))
+
+
+def lay_out(plan: Plan) -> list[Any]:
+    """Each operand over the slots of the template (in the body of an op).
+
+    An operand that is spread over rows is 0 in slack, in value and in gradient.
+    """
+    t = plan.template
+    return [
+        x if state is None else _lay_out_one(t, x, state) for x, state in zip(plan.operands, plan.states, strict=True)
+    ]
+
+
+def _lay_out_one(t: RaggedArray, x: RaggedArray, states: tuple[State, ...]) -> Array:
+    if states[-1] == "same":
+        return x.values[: t.capacity, ...] if x.capacity != t.capacity else x.values
+    if states[-1] == "one":
+        return _spread_one(t, x.values)
+    first = states.index("index")
+    if states[first - 1] == "same" and _stretch(x.partitions[first - 1 :]):
+        splits = composed_splits(t.partitions[first - 1 :], library(t.partitions, t.values))
+        segments = Segments(splits.shape[0] - 1, splits=splits)
+        return kernels(x.values).spread(x.values[: segments.num, ...], segments, t.capacity)
+    return kernels(x.values).pick(x.values, _index(t, x, states))
+
+
+def _spread_one(t: RaggedArray, values: Array) -> Array:
+    xp, k = namespace(values), kernels(values)
+    if k.trims or kind(values.dtype) not in ("float", "complex"):
+        return values
+    mask = used_mask(t.partitions, t.capacity)
+    mask = xp.reshape(mask, (t.capacity, *(1,) * (values.ndim - 1)))
+    return xp.where(mask, values, xp.zeros_like(values))
+
+
+def _stretch(partitions: tuple[Partition, ...]) -> bool:
+    return all(isinstance(p, UniformPartition) and p.length == 1 for p in partitions)
+
+
+def _index(t: RaggedArray, x: RaggedArray, states: tuple[State, ...]) -> Array:
+    """Which entry of the operand each entry of the template meets at level ``len(states) - 1``.
+
+    One past the last entry in slack.
+    """
+    like = library(t.partitions, t.values)
+    xp, k = namespace(like), kernels(like)
+    counts, mine = entry_counts(t.partitions, t.capacity), entry_counts(x.partitions, x.capacity)
+    index = xp.arange(counts[0], dtype=like.dtype) if states[0] == "same" else xp.zeros((counts[0],), dtype=like.dtype)
+    for level, (pt, px) in enumerate(zip(t.partitions, x.partitions, strict=True), start=1):
+        if level == len(states):
+            break
+        above = parents(pt, counts[level], like)
+        at = positions(pt, above)
+        met = k.pick(index, above)
+        if isinstance(px, RowPartition):
+            inside = k.pick(px.splits[:-1], met) + at
+        else:
+            inside = met * px.length + (at if px.length > 1 else xp.zeros_like(at))
+        known = (above < counts[level - 1]) & (met < mine[level - 1])
+        index = xp.where(known, inside, xp.asarray(mine[level], dtype=inside.dtype))
+    return index
+
+
+def _met_lengths(t: RaggedArray, x: RaggedArray, *, states: tuple[State, ...]) -> Array:
+    """The operand's row lengths on the axis below ``states``, as the template's entries meet them."""
+    p = x.partitions[len(states) - 1]
+    assert isinstance(p, RowPartition)
+    return kernels(p.splits).pick(p.lengths, _index(t, x, states))

@@ -1,0 +1,72 @@
+"""Whether partitions describe what they claim to: the checks of the factories and of `validate`."""
+
+from typing import Any
+
+from .._array import RaggedArray
+from .._errors import complaint
+from .._partition import RowPartition, UniformPartition, entry_counts
+from ..backends import kernels
+
+
+def check_partitions(op: str, x: RaggedArray) -> None:
+    """Static facts always; splits where they can be read: from 0, rising, within the entries below."""
+    counts = entry_counts(x.partitions, x.capacity)
+    used = counts[0]
+    known = kernels(x.values).is_concrete(x.partitions)
+    for level, p in enumerate(x.partitions):
+        if isinstance(p, UniformPartition):
+            used *= p.length
+            continue
+        if known:
+            used = _check_splits(op, kernels(p.splits).host(p.splits), used, counts[level + 1], level + 1)
+
+
+def _check_splits(op: str, splits: Any, above: int, below: int, axis: int) -> int:
+    """Check the splits of one level with ``above`` entries in use; return how many they use below."""
+    where = f" of axis {axis}" if axis > 1 else ""
+    if above > len(splits) - 1:
+        raise ValueError(
+            complaint(
+                op, f"splits{where} of at least {above} rows", f"{len(splits) - 1}", "The outer splits name more rows."
+            )
+        )
+    if splits[0] != 0:
+        raise ValueError(complaint(op, f"splits{where} that start at 0", f"{splits[0]}", "Prepend the 0."))
+    down = (splits[1:] < splits[:-1]).nonzero()[0]
+    if down.size:
+        i = int(down[0])
+        found = f"{splits[i + 1]} after {splits[i]} at index {i + 1}"
+        raise ValueError(complaint(op, f"splits{where} that never decrease", found, "Check the row lengths."))
+    if splits[above] != splits[-1]:
+        i = int((splits[above:] != splits[above]).argmax()) + above
+        raise ValueError(
+            complaint(
+                op,
+                f"splits{where} that repeat {splits[above]} past row {above}",
+                f"{splits[i]} at index {i}",
+                "Slack rows must be empty.",
+            )
+        )
+    if splits[-1] > below:
+        raise ValueError(
+            complaint(op, f"splits{where} that end at {below} or before", f"{splits[-1]}", "Pass the missing values.")
+        )
+    return int(splits[-1])
+
+
+def check_consistent(op: str, x: RaggedArray) -> None:
+    """Levels that fit together: a uniform level has the entries it says, values have a first axis."""
+    if getattr(x.values, "ndim", 0) == 0:
+        raise ValueError(complaint(op, "values with a first axis", "shape ()", "Pass at least one axis of slots."))
+    counts = entry_counts(x.partitions, x.capacity)
+    for level, p in enumerate(x.partitions):
+        if isinstance(p, UniformPartition) and p.nrows * p.length != counts[level + 1]:
+            raise ValueError(
+                complaint(
+                    op, f"{p.nrows * p.length} entries below axis {level + 1}", str(counts[level + 1]), "Rebuild it."
+                )
+            )
+        if isinstance(p, RowPartition) and (p.splits.ndim != 1 or p.splits.shape[0] == 0):
+            raise ValueError(
+                complaint(op, "row splits of shape (nrows + 1,)", f"shape {p.splits.shape}", "Start them with 0.")
+            )

@@ -1,0 +1,61 @@
+"""How an elementwise op runs: operands laid out over the same slots, one function of flat values.
+
+The result has the template's partitions and capacity (used slots only on NumPy), whatever slack holds.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from array_api_compat import array_namespace
+
+from .._array import RaggedArray, rebuild
+from .._errors import complaint
+from .._typing import Array
+from ..backends import is_array, kernels, namespace
+from ._broadcast import Plan, into, is_scalar, lay_out, meet, plan
+
+Function = str | Callable[..., Array]
+"""A name in the standard, or a function of laid-out operands defined at module level."""
+
+
+def elementwise(op: str, function: Function, *operands: Any, **static: Any) -> Any:
+    """Apply a function to operands that broadcast; without a ragged one, by their own library."""
+    if not any(isinstance(x, RaggedArray) for x in operands):
+        return _dense(op, function, operands, static)
+    first = operands[0]
+    if isinstance(first, RaggedArray) and all(is_scalar(x) for x in operands[1:]):  # nothing to lay out
+        first = into(kernels(first.values), first).used_values()
+        values = first.kernels.call(_apply, first.values, *operands[1:], function=function, **static)
+        return RaggedArray(values, first.partitions)
+    k, moved = meet(op, operands)
+    met = plan(op, moved)
+    args = (met.template, *met.operands)
+    values = k.call(_apply_laid_out, *args, function=function, states=met.states, **static)
+    return rebuild(met.template.nrows, met.template.partitions, values)
+
+
+def _apply(*args: Any, function: Function, **static: Any) -> Array:
+    if isinstance(function, str):
+        xp = namespace(next(x for x in args if not is_scalar(x)))
+        return getattr(xp, function)(*args, **static)
+    return function(*args, **static)
+
+
+def _apply_laid_out(template: RaggedArray, *operands: Any, function: Function, states: Any, **static: Any) -> Array:
+    laid = lay_out(Plan(template, operands, states))
+    return _apply(*laid, function=function, **static)
+
+
+def _dense(op: str, function: Function, operands: tuple[Any, ...], static: dict[str, Any]) -> Any:
+    for i, x in enumerate(operands):
+        if not (is_scalar(x) or is_array(x)):
+            advice = "Make a list an array first, with `ra.ragged` or `ra.asarray`."
+            raise TypeError(
+                complaint(op, "ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
+            )
+    if all(is_scalar(x) for x in operands):
+        raise TypeError(complaint(op, "at least one array", "only numbers", "Use Python's own operators."))
+    _, moved = meet(op, operands)
+    if isinstance(function, str):
+        return getattr(array_namespace(*(x for x in moved if not is_scalar(x))), function)(*moved, **static)
+    return function(*moved, **static)

@@ -1,0 +1,269 @@
+"""Between libraries, dense arrays and RaggedArrays: moving, padding, masks."""
+
+from typing import Any
+
+from array_api_compat import array_namespace
+
+from .._array import RaggedArray
+from .._errors import DynamicShapeError, complaint
+from .._levels import library, splits_of
+from .._partition import RowPartition, UniformPartition
+from .._typing import Array, DType
+from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
+from ._broadcast import into
+from ._overflow import fits, spoil
+from .capacity import bucket_size, used_entries, with_capacity
+from .selection import astype
+
+__all__ = ["asarray", "from_padded", "to_mask", "to_padded"]
+
+
+def asarray(
+    x: Any,
+    /,
+    *,
+    xp: Any = None,
+    dtype: DType | None = None,
+    capacity: int | tuple[int, ...] | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+) -> Any:
+    """Move to another library (``"numpy"``, ``"jax"`` or a namespace) and dtype; plain arrays too.
+
+    A RaggedArray that moves to JAX gets the capacity ``bucket_size(used)``, and its inner row counts are
+    rounded up alike, so that batches of any size meet few compiled programs; ``capacity`` sets it instead
+    (one int, or one size per level below axis 0). One that moves to NumPy gets its exact size. Splits that
+    JAX cannot hold raise `OverflowError`. Nested lists become plain arrays, NumPy's unless ``xp`` says else.
+
+    >>> asarray(ragged([[1.0, 2.0], [3.0]]), xp="jax").capacity
+    8
+    """
+    if not isinstance(x, RaggedArray):
+        return _dense(x, xp, dtype, device, copy)
+    k = x.kernels if xp is None else _backend(xp)
+    moved = x
+    if k is not x.kernels:
+        if not x.is_concrete():
+            raise DynamicShapeError(
+                complaint("asarray", "values that can be read", "traced ones", "Move them outside jit.")
+            )
+        moved = _moved(k, x, capacity)
+    elif capacity is not None:
+        moved = with_capacity(x, capacity)
+    if dtype is not None and moved.dtype != k.dtype(dtype, moved.values):
+        moved = astype(moved, dtype)
+    if device is not None or (copy and moved.values is x.values):
+        values = array_namespace(moved.values).asarray(moved.values, device=device, copy=copy)
+        moved = RaggedArray(values, moved.partitions)
+    return moved
+
+
+def _backend(xp: Any) -> Kernels:
+    name = xp if isinstance(xp, str) else xp.__name__.removeprefix("array_api_compat.").removeprefix("jax.")
+    name = "jax" if name == "numpy" and not isinstance(xp, str) and xp.__name__ == "jax.numpy" else name
+    if name in ("numpy", "jax"):
+        return backend(name)
+    raise ValueError(complaint("asarray", "xp 'numpy' or 'jax'", repr(name), "Build it from arrays of that library."))
+
+
+def _moved(k: Kernels, x: RaggedArray, capacity: int | tuple[int, ...] | None) -> RaggedArray:
+    """Resize on the host, where sizes cost no compilation, then move."""
+    host = into(backend("numpy"), RaggedArray(x.kernels.host(x.values), _host_partitions(x)))
+    used = used_entries(host)
+    if k.trims:
+        sizes = used if capacity is None else capacity
+    else:
+        rounded = tuple(bucket_size(n) for n in used)
+        sizes = rounded if capacity is None else (*rounded[:-1], capacity) if isinstance(capacity, int) else capacity
+    return into(k, with_capacity(host, sizes))
+
+
+def _host_partitions(x: RaggedArray) -> tuple[Any, ...]:
+    host = x.kernels.host
+    return tuple(p if isinstance(p, UniformPartition) else RowPartition(host(p.splits)) for p in x.partitions)
+
+
+def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None) -> Array:
+    k = _backend("numpy" if xp is None else xp)
+    if xp is None and is_array(x):
+        k = kernels(x)
+    if is_array(x) and kernels(x) is not k:
+        x = kernels(x).host(x) if kernels(x).is_concrete(x) else x
+    dtype = None if dtype is None else k.dtype(dtype, x if is_array(x) else None)
+    if is_array(x) and kernels(x) is k:
+        return array_namespace(x).asarray(x, dtype=dtype, device=device, copy=copy)
+    out = k.asarray(x, dtype=dtype)
+    return out if device is None else array_namespace(out).asarray(out, device=device)
+
+
+def to_padded(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None, fill_value: Any = 0) -> Array:
+    """Rows in a dense array, ``fill_value`` behind each: ``[nrows, (len), *inner]`` to ``[nrows, length, *inner]``.
+
+    Every ragged axis is padded, to its longest row or to ``length`` (with several ragged axes, a tuple).
+    Under jit ``length`` is needed. A row longer than ``length`` raises; nothing is cut. Under plain jit,
+    where nothing can raise, a floating result is then NaN everywhere. Gradients reach used slots only.
+
+    >>> to_padded(ragged([[1, 2, 3], [], [4]]))
+    array([[1, 2, 3],
+           [0, 0, 0],
+           [4, 0, 0]])
+    """
+    x = x.used_values()
+    lengths, ok = _padded_lengths("to_padded", x, length)
+    fill = x.kernels.asarray(fill_value, dtype=x.dtype)
+    return x.kernels.call(_to_padded, x, fill, ok=ok, lengths=lengths)
+
+
+def to_mask(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None) -> Array:
+    """Where `to_padded` holds data: ``bool[nrows, length]``; one more axis per further ragged or uniform one.
+
+    >>> to_mask(ragged([[1, 2, 3], [], [4]]))
+    array([[ True,  True,  True],
+           [False, False, False],
+           [ True, False, False]])
+    """
+    lengths, _ = _padded_lengths("to_mask", x, length)
+    return x.kernels.call(_to_mask, x.partitions, lengths=lengths)
+
+
+def _padded_lengths(op: str, x: RaggedArray, length: int | tuple[int, ...] | None) -> tuple[tuple[int, ...], Any]:
+    """A static length for each level below axis 0, and whether all rows fit."""
+    rows = [p for p in x.partitions if isinstance(p, RowPartition)]
+    given = [None] * len(rows) if length is None else [length] if isinstance(length, int) else list(length)
+    if len(given) != len(rows):
+        raise ValueError(complaint(op, f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))
+    wanted, ok, out = iter(given), True, []
+    for p in x.partitions:
+        if isinstance(p, UniformPartition):
+            out.append(p.length)
+            continue
+        n, k = next(wanted), kernels(p.splits)
+        if k.is_concrete(p.splits):
+            longest: Any = longest_row(p)
+        elif n is None:
+            raise DynamicShapeError(complaint(op, "a static length", "traced row lengths", "Pass `length=`."))
+        else:
+            longest = namespace(p.splits).max(p.lengths) if p.nrows else 0
+        ok = ok & fits(op, longest, longest if n is None else n, "a length", "length=")
+        out.append(longest if n is None else n)
+    return tuple(out), ok
+
+
+def longest_row(p: RowPartition) -> int:
+    """Length of the longest row (concrete)."""
+    splits = kernels(p.splits).host(p.splits)
+    return int((splits[1:] - splits[:-1]).max(initial=0))
+
+
+def _slots(partitions: Any, lengths: tuple[int, ...]) -> tuple[Array, Array]:
+    """Slot of each padded position and whether it holds data: two arrays ``[nrows, *lengths]``, flattened."""
+    like = library(partitions, None)
+    xp, k = namespace(like), kernels(like)
+    entry = xp.arange(partitions[0].nrows, dtype=like.dtype)
+    known = xp.ones(entry.shape, dtype=xp.bool)
+    for p, n in zip(partitions, lengths, strict=True):
+        at = xp.arange(n, dtype=like.dtype)[None, :]
+        if isinstance(p, RowPartition):
+            safe = xp.where(known, entry, xp.zeros_like(entry))
+            start, size = k.pick(p.splits[:-1], safe)[:, None], k.pick(p.lengths, safe)[:, None]
+            here = known[:, None] & (at < size)
+        else:
+            start, here = entry[:, None] * n, xp.broadcast_to(known[:, None], (entry.shape[0], n))
+        entry, known = xp.reshape(start + at, (-1,)), xp.reshape(here, (-1,))
+    return entry, known
+
+
+def _to_padded(x: RaggedArray, fill: Array, *, ok: Any, lengths: tuple[int, ...]) -> Array:
+    xp = x.xp
+    slot, known = _slots(x.partitions, lengths)
+    found = x.kernels.pick(x.values, xp.where(known, slot, xp.asarray(x.capacity, dtype=slot.dtype)))
+    mask = xp.reshape(known, (known.shape[0], *(1,) * len(x.inner_shape)))
+    out = xp.where(mask, found, xp.reshape(fill, (1,) * found.ndim))
+    return spoil(xp.reshape(out, (x.nrows, *lengths, *x.inner_shape)), ok)
+
+
+def _to_mask(partitions: Any, *, lengths: tuple[int, ...]) -> Array:
+    _, known = _slots(partitions, lengths)
+    return namespace(known).reshape(known, (partitions[0].nrows, *lengths))
+
+
+def from_padded(
+    array: Array, /, *, lengths: Array | None = None, mask: Array | None = None, padding: Any = None
+) -> RaggedArray:
+    """Rows from a dense array: ``[nrows, length, *inner]`` to ``[nrows, (len), *inner]``, values copied.
+
+    One of: ``lengths`` ``int[nrows]``, the row starts that count; ``mask`` ``bool[nrows, length]``, the
+    elements that count, anywhere in the row and in order, so that left padding works too; ``padding``, a
+    value whose run at the end of a row is dropped (NaN equals NaN). With none every element counts. The
+    capacity is ``nrows * length``, the exact size on NumPy. Gradients flow to the elements that count.
+
+    >>> from_padded(np.array([[1, 2], [3, 0]]), lengths=np.array([2, 1])).tolist()
+    [[1, 2], [3]]
+    """
+    given = [a for a in (array, lengths, mask) if is_array(a)]
+    k = common("from_padded", given)
+    array, lengths, mask = (
+        a if a is None or (is_array(a) and kernels(a) is k) else k.asarray(a) for a in (array, lengths, mask)
+    )
+    if array.ndim < 2:
+        raise ValueError(
+            complaint("from_padded", "shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes.")
+        )
+    if sum(a is not None for a in (lengths, mask, padding)) > 1:
+        raise ValueError(complaint("from_padded", "one of lengths=, mask=, padding=", "several", "Drop the others."))
+    nrows, width = array.shape[:2]
+    if mask is not None:
+        if tuple(mask.shape) != (nrows, width) or kind(mask.dtype) != "bool":
+            got = f"{mask.dtype} {tuple(mask.shape)}"
+            raise ValueError(complaint("from_padded", f"a bool mask of shape {(nrows, width)}", got, "Reshape it."))
+        values, splits = k.call(_from_mask, array, mask)
+        return RaggedArray(values, (RowPartition(k.index(splits)),))
+    if lengths is not None:
+        _check_lengths(k, lengths, nrows, width)
+    values, splits = k.call(
+        _from_lengths, array, lengths, None if padding is None else k.asarray(padding, dtype=array.dtype)
+    )
+    return RaggedArray(values, (RowPartition(k.index(splits)),))
+
+
+def _check_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> None:
+    if tuple(lengths.shape) != (nrows,):
+        raise ValueError(
+            complaint("from_padded", f"lengths of shape {(nrows,)}", f"{tuple(lengths.shape)}", "Pass one per row.")
+        )
+    if kind(lengths.dtype) not in ("int", "uint"):
+        raise TypeError(complaint("from_padded", "integer lengths", f"dtype {lengths.dtype}", "Convert them."))
+    if k.is_concrete(lengths):
+        known = k.host(lengths)
+        bad = ((known < 0) | (known > width)).nonzero()[0]
+        if bad.size:
+            got = f"{known[bad[0]]} at row {bad[0]}"
+            raise ValueError(complaint("from_padded", f"lengths from 0 to {width}", got, "Pad the array further."))
+    elif k.checking():
+        ok = namespace(lengths).all((lengths >= 0) & (lengths <= width))
+        k.check(ok, complaint("from_padded", f"lengths from 0 to {width}", "others", "Pad the array further."))
+
+
+def _from_lengths(array: Array, lengths: Array | None, padding: Array | None) -> tuple[Array, Array]:
+    xp, (nrows, width) = namespace(array), array.shape[:2]
+    at = xp.arange(width, dtype=xp.int32)
+    if padding is not None:
+        data = (
+            (array != padding) & ~(xp.isnan(array) & xp.isnan(padding))
+            if kind(array.dtype) == "float"
+            else array != padding
+        )
+        data = xp.any(data, axis=tuple(range(2, array.ndim))) if array.ndim > 2 else data
+        lengths = xp.max(xp.where(data, at[None, :] + 1, xp.zeros_like(at)[None, :]), axis=1) if width else None
+    if lengths is None:
+        lengths = xp.full((nrows,), width, dtype=xp.int32)
+    mask = at[None, :] < xp.astype(lengths, xp.int32)[:, None]
+    return _from_mask(array, mask)
+
+
+def _from_mask(array: Array, mask: Array) -> tuple[Array, Array]:
+    xp, k = namespace(array), kernels(array)
+    splits = splits_of(xp.sum(xp.astype(mask, xp.int32), axis=1, dtype=xp.int32))
+    flat = xp.reshape(array, (array.shape[0] * array.shape[1], *array.shape[2:]))
+    slots = k.true_index(xp.reshape(mask, (-1,)), k.bound(splits[-1], flat.shape[0]))
+    return k.pick(flat, slots), splits

@@ -1,0 +1,203 @@
+"""Making RaggedArrays from flat values and a description of the rows.
+
+Every factory reads and checks its description where data can be read: what is wrong is an error that names
+the first bad index. Under jit only shapes and dtypes are checked. Values are shared, never copied.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .._array import RaggedArray
+from .._errors import complaint
+from .._levels import splits_of
+from .._partition import RowPartition
+from .._typing import Array
+from ..backends import common, is_array, kernels, kind, namespace
+from ._checking import check_partitions
+
+__all__ = [
+    "from_nested_row_lengths",
+    "from_nested_row_splits",
+    "from_row_ids",
+    "from_row_lengths",
+    "from_row_splits",
+    "from_rows",
+]
+
+
+def from_row_splits(values: Array, row_splits: Array) -> RaggedArray:
+    """Rows ``values[row_splits[i]:row_splits[i + 1]]``: ``[capacity, *inner]`` to ``[nrows, (len), *inner]``.
+
+    ``row_splits`` is ``int[nrows + 1]``, starts at 0, never decreases and ends at most at the capacity;
+    slots past the last split are slack. Values are not copied.
+
+    >>> from_row_splits(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2, 3])).tolist()
+    [[1.0, 2.0], [], [3.0]]
+    """
+    return _nested("from_row_splits", values, [row_splits])
+
+
+def from_nested_row_splits(values: Array, nested_row_splits: Sequence[Array]) -> RaggedArray:
+    """Rows of rows: one splits array per ragged axis, outermost first.
+
+    Inner splits may describe more rows than the outer ones use; those slack rows must be empty.
+
+    >>> from_nested_row_splits(np.array([1, 2, 3]), [np.array([0, 2, 2]), np.array([0, 1, 3])]).tolist()
+    [[[1], [2, 3]], []]
+    """
+    return _nested("from_nested_row_splits", values, list(nested_row_splits))
+
+
+def _nested(op: str, values: Array, nested: list[Array]) -> RaggedArray:
+    values, *nested = _arrays(op, values, *nested)
+    if not nested:
+        raise ValueError(complaint(op, "at least one splits array", "none", "Pass the outermost row splits."))
+    if values.ndim == 0:
+        raise ValueError(complaint(op, "values with a first axis", "shape ()", "Pass at least one axis of slots."))
+    for splits in nested:
+        _check_integers(op, "row splits", splits)
+        if splits.ndim != 1 or splits.shape[0] == 0:
+            shape = tuple(splits.shape)
+            raise ValueError(complaint(op, "row splits of shape (nrows + 1,)", f"shape {shape}", "Start them with 0."))
+    k = kernels(values)
+    x = RaggedArray(values, tuple(RowPartition(k.index(splits)) for splits in nested))
+    check_partitions(op, x)
+    return x
+
+
+def from_row_lengths(values: Array, row_lengths: Array) -> RaggedArray:
+    """Rows of these lengths, end to end: ``[capacity, *inner]``, ``int[nrows]`` to ``[nrows, (len), *inner]``.
+
+    Slots past the summed lengths are slack. Values are not copied.
+
+    >>> from_row_lengths(np.array([1.0, 2.0, 3.0]), np.array([2, 0, 1])).tolist()
+    [[1.0, 2.0], [], [3.0]]
+    """
+    values, row_lengths = _arrays("from_row_lengths", values, row_lengths)
+    return _nested("from_row_lengths", values, [_splits("from_row_lengths", row_lengths)])
+
+
+def from_nested_row_lengths(values: Array, nested_row_lengths: Sequence[Array]) -> RaggedArray:
+    """Rows of rows: one lengths array per ragged axis, outermost first.
+
+    >>> from_nested_row_lengths(np.array([1, 2, 3]), [np.array([2, 0]), np.array([1, 2])]).tolist()
+    [[[1], [2, 3]], []]
+    """
+    values, *nested = _arrays("from_nested_row_lengths", values, *nested_row_lengths)
+    return _nested("from_nested_row_lengths", values, [_splits("from_nested_row_lengths", n) for n in nested])
+
+
+def _splits(op: str, lengths: Array) -> Array:
+    _check_integers(op, "row lengths", lengths)
+    if lengths.ndim != 1:
+        raise ValueError(
+            complaint(op, "row lengths of shape (nrows,)", f"shape {tuple(lengths.shape)}", "Flatten them.")
+        )
+    k = kernels(lengths)
+    if k.is_concrete(lengths):
+        known = k.host(lengths)
+        low = (known < 0).nonzero()[0]
+        if low.size:
+            raise ValueError(
+                complaint(op, "lengths of 0 or more", f"{known[low[0]]} at row {low[0]}", "Count the rows again.")
+            )
+        ends = [0, *known.astype("int64").cumsum().tolist()]
+        return k.index(host_index(ends))
+    return k.call(splits_of, lengths)
+
+
+def host_index(ends: list[int]) -> Any:
+    """Python integers as a NumPy array: int32, or int64 where that is too small."""
+    host = common("index", [])
+    wide = bool(ends) and ends[-1] > 2**31 - 1
+    return host.asarray(ends, dtype="int64" if wide else "int32")
+
+
+def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
+    """Rows by the row of each slot: ``[capacity, *inner]``, sorted ``int[capacity]`` to rows.
+
+    The result is ``[nrows, (len), *inner]``. ``nrows`` is static, so that empty rows at the end are kept.
+    Under jit an id of ``nrows`` or more marks slack.
+
+    >>> from_row_ids(np.array([1.0, 2.0, 3.0]), np.array([0, 0, 2]), 4).tolist()
+    [[1.0, 2.0], [], [3.0], []]
+    """
+    values, row_ids = _arrays("from_row_ids", values, row_ids)
+    _check_integers("from_row_ids", "row ids", row_ids)
+    if row_ids.ndim != 1 or values.ndim == 0 or row_ids.shape[0] != values.shape[0]:
+        raise ValueError(
+            complaint(
+                "from_row_ids",
+                f"one row id per slot of values {tuple(values.shape)}",
+                f"shape {tuple(row_ids.shape)}",
+                "Pass ids of shape (capacity,).",
+            )
+        )
+    if not isinstance(nrows, int) or nrows < 0:
+        raise TypeError(complaint("from_row_ids", "nrows as an int", repr(nrows), "Pass the static row count."))
+    k = kernels(row_ids)
+    if k.is_concrete(row_ids):
+        ids = k.host(row_ids)
+        bad = ((ids < 0) | (ids >= nrows)).nonzero()[0]
+        if bad.size:
+            where = f"{ids[bad[0]]} at slot {bad[0]}"
+            raise ValueError(
+                complaint("from_row_ids", f"ids from 0 to {nrows - 1}", where, "Pass a larger nrows, or drop them.")
+            )
+        down = (ids[1:] < ids[:-1]).nonzero()[0]
+        if down.size:
+            where = f"{ids[down[0] + 1]} after {ids[down[0]]} at slot {down[0] + 1}"
+            raise ValueError(complaint("from_row_ids", "sorted row ids", where, "Sort values by row id first."))
+    return _nested("from_row_ids", values, [k.call(_splits_from_ids, k.index(row_ids), nrows=nrows)])
+
+
+def _splits_from_ids(ids: Array, *, nrows: int) -> Array:
+    xp = namespace(ids)
+    return xp.astype(xp.searchsorted(ids, xp.arange(nrows + 1, dtype=ids.dtype)), ids.dtype, copy=False)
+
+
+def from_rows(rows: Iterable[Array]) -> RaggedArray:
+    """Rows from arrays ``(len, *inner)`` that agree in dtype and all axes but the first; copies them.
+
+    No rows at all give shape ``(0, None)`` of the default float dtype.
+
+    >>> from_rows([np.array([1.0, 2.0]), np.array([]), np.array([3.0])]).tolist()
+    [[1.0, 2.0], [], [3.0]]
+    """
+    rows = list(rows)
+    if not rows:
+        return _nested("from_rows", common("from_rows", []).asarray([], dtype="float64"), [host_index([0])])
+    k = common("from_rows", rows)
+    rows = [row if kernels(row) is k else k.asarray(row) for row in rows]
+    first = rows[0]
+    for i, row in enumerate(rows):
+        if row.ndim == 0 or row.shape[1:] != first.shape[1:] or row.dtype != first.dtype:
+            raise (TypeError if row.dtype != first.dtype else ValueError)(
+                complaint(
+                    "from_rows",
+                    f"rows of dtype {first.dtype} and shape (len, *{tuple(first.shape[1:])}) as row 0",
+                    f"{row.dtype} {tuple(row.shape)} as row {i}",
+                    "Convert the rows, or use `ra.ragged`.",
+                )
+            )
+    ends = [0]
+    for row in rows:
+        ends.append(ends[-1] + int(row.shape[0]))
+    return RaggedArray(namespace(first).concat(rows), (RowPartition(k.index(host_index(ends))),))
+
+
+def _arrays(op: str, values: Any, *others: Any) -> list[Array]:
+    """Arrays of one library; lists become NumPy arrays."""
+    given = [x if is_array(x) else common(op, []).asarray(x) for x in (values, *others)]
+    k = common(op, given)
+    moved = [x if kernels(x) is k else k.asarray(x) for x in given[:1]]
+    for x in given[1:]:
+        if x.shape == (0,) and kind(x.dtype) == "float" and not is_array(others[0]):
+            x = common(op, []).asarray(x, dtype="int32")  # an empty list has no dtype
+        moved.append(x if kernels(x) is k or kind(x.dtype) not in ("int", "uint") else k.index(x))
+    return moved
+
+
+def _check_integers(op: str, what: str, x: Array) -> None:
+    if kind(x.dtype) not in ("int", "uint"):
+        raise TypeError(complaint(op, f"integer {what}", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))

@@ -1,0 +1,112 @@
+"""Products and lookups with dense parameters, whose gradients contract over the flat axis.
+
+Slack reaches neither a weight, a bias, a table nor their gradients: both factors are masked in the gradient
+rules, and the forward pass of `linear` stays one unmasked matrix product.
+"""
+
+from typing import Any
+
+from ..._array import RaggedArray
+from ..._errors import complaint
+from ..._levels import composed_splits, library, used_slots
+from ..._typing import Array
+from ...backends import common, kernels, kind, namespace
+from .._broadcast import into, meet
+
+__all__ = ["embedding", "linear"]
+
+
+def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
+    """``x @ weight + bias``: ``[nrows, (len), *inner, in]`` to ``[nrows, (len), *inner, out]``.
+
+    The weight is ``[in, out]``, the bias ``[out]``: one matrix product over the flat values; same capacity.
+    With a weight ``[nrows, in, out]`` and a bias ``[nrows, out]`` each row has its own.
+
+    >>> linear(ragged([[[1.0, 2.0]], []], item_shape=(None, 2)), np.eye(2), np.ones(2)).tolist()
+    [[[2.0, 3.0]], []]
+    """
+    _, operands = meet("nn.linear", (x, weight) if bias is None else (x, weight, bias))
+    x, weight, *rest = operands
+    bias = rest[0] if rest else None
+    per_row = isinstance(x, RaggedArray) and weight.ndim == 3
+    _check_linear(x, weight, bias, per_row)
+    if not isinstance(x, RaggedArray):
+        return x @ weight if bias is None else x @ weight + bias
+    body = _per_row if per_row else _linear
+    return RaggedArray(x.kernels.call(body, x, weight, bias), x.partitions)
+
+
+def _check_linear(x: Any, weight: Array, bias: Array | None, per_row: bool) -> None:
+    inner = x.inner_shape if isinstance(x, RaggedArray) else x.shape
+    if not inner:
+        raise ValueError(
+            complaint("nn.linear", "values with an inner axis", f"shape {x.shape}", "Use `ra.map_values`.")
+        )
+    lead = (x.nrows,) if per_row else ()
+    shape = tuple(weight.shape)
+    if len(shape) != 2 + len(lead) or shape[:-1] != (*lead, inner[-1]):
+        want = ", ".join(map(str, (*lead, inner[-1])))
+        raise ValueError(complaint("nn.linear", f"a weight of shape ({want}, out)", f"{shape}", "Check the axes."))
+    if bias is not None and tuple(bias.shape) != (*lead, shape[-1]):
+        got = f"{tuple(bias.shape)}"
+        raise ValueError(complaint("nn.linear", f"a bias of shape {(*lead, shape[-1])}", got, "Check the axes."))
+
+
+def _linear(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
+    if bias is not None:
+        bias = x.xp.reshape(bias, (*(1,) * len(x.inner_shape), bias.shape[0]))
+    return x.kernels.linear(x.values, weight, bias, used_slots(x.partitions))
+
+
+def _per_row(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
+    from ...backends import Segments
+
+    splits = composed_splits(x.partitions, library(x.partitions, x.values))
+    out = x.kernels.grouped_matmul(x.values, weight, splits)
+    if bias is None:
+        return out
+    bias = x.xp.reshape(bias, (bias.shape[0], *(1,) * (len(x.inner_shape) - 1), bias.shape[1]))
+    return out + x.kernels.spread(bias, Segments(x.nrows, splits=splits), x.capacity)
+
+
+def embedding(ids: Any, table: Array, /) -> Any:
+    """Rows of ``table`` by id: integers ``[nrows, (len), *inner]`` to ``[nrows, (len), *inner, *item]``.
+
+    The table is ``[n, *item]``. Same capacity. Ids must be from 0 to ``n - 1``; others raise `IndexError`,
+    or under jit give NaN (integer tables: an unspecified value). Ids in slack may be anything.
+
+    >>> embedding(ragged([[1, 0], []]), np.array([[1.0], [2.0]])).tolist()
+    [[[2.0], [1.0]], []]
+    """
+    given = ids.values if isinstance(ids, RaggedArray) else ids
+    if kind(given.dtype) not in ("int", "uint"):
+        raise TypeError(
+            complaint("nn.embedding", "integer ids", f"dtype {given.dtype}", "Convert them with `.astype(int)`.")
+        )
+    k = common("nn.embedding", [given, table])
+    table = table if kernels(table) is k else k.asarray(table)
+    if not isinstance(ids, RaggedArray):
+        ids = ids if kernels(ids) is k else k.asarray(ids)
+        xp = namespace(table)
+        return xp.reshape(xp.take(table, xp.reshape(ids, (-1,)), axis=0), (*ids.shape, *table.shape[1:]))
+    ids = into(k, ids).used_values()
+    if ids.is_concrete():
+        used = k.host(ids.values)[: int(used_slots(ids.partitions))]
+        bad = ((used < 0) | (used >= table.shape[0])).nonzero()
+        if bad[0].size:
+            at = tuple(int(axis[0]) for axis in bad)
+            got = f"{used[at]} at slot {at[0]}"
+            raise IndexError(
+                complaint("nn.embedding", f"ids from 0 to {table.shape[0] - 1}", got, "Check the vocabulary.")
+            )
+    elif k.checking():
+        xp = ids.xp
+        known = (ids.values >= 0) & (ids.values < table.shape[0])
+        mask = xp.reshape(ids.used_mask(), (ids.capacity, *(1,) * len(ids.inner_shape)))
+        text = complaint("nn.embedding", f"ids from 0 to {table.shape[0] - 1}", "others", "Check the vocabulary.")
+        k.check(xp.all(known | ~mask), text)
+    return RaggedArray(k.call(_embedding, ids, table), ids.partitions)
+
+
+def _embedding(ids: RaggedArray, table: Array) -> Array:
+    return ids.kernels.embedding(table, ids.values, used_slots(ids.partitions))

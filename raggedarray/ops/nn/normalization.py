@@ -1,0 +1,135 @@
+"""Softmax over any axis, and normalisation by statistics of any axes.
+
+``[nrows, (len), *inner]`` to the same shape and capacity. Integers give the default float; halves are
+computed in float32. Empty rows stay empty, and no gradient is NaN because of them.
+"""
+
+from typing import Any
+
+from ..._array import RaggedArray
+from ..._levels import group
+from ..._partition import entry_counts
+from ..._typing import Array, Axis
+from ...backends import kind, namespace
+from .._broadcast import Plan, lay_out, meet, plan
+from .._dense import dense_softmax
+from .._reduce import Axes, Frame, accumulator, column_length, normal_axes, split_axes
+
+__all__ = ["layer_norm", "log_softmax", "rms_norm", "softmax"]
+
+
+def softmax(x: Any, /, *, axis: int = -1) -> Any:
+    """``exp(x) / sum(exp(x))`` along one axis, a row at a time; a row that is all -inf gives zeros and gradient 0.
+
+    Over axis 0, or a ragged axis that has one behind it, columns are left-aligned.
+
+    >>> softmax(ragged([[0.0, 0.0], [], [5.0]])).tolist()
+    [[0.5, 0.5], [], [1.0]]
+    """
+    return _softmax("nn.softmax", x, axis, log=False)
+
+
+def log_softmax(x: Any, /, *, axis: int = -1) -> Any:
+    """Logarithm of `softmax`, accurate for small probabilities.
+
+    >>> log_softmax(ragged([[0.0, 0.0], []])).map_values(lambda v: v.round(4)).tolist()
+    [[-0.6931, -0.6931], []]
+    """
+    return _softmax("nn.log_softmax", x, axis, log=True)
+
+
+def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
+    if not isinstance(x, RaggedArray):
+        (axis,) = normal_axes(op, axis, x.ndim)
+        return dense_softmax(x, axis, log)
+    x = x.used_values()
+    axes = split_axes(op, x, axis)
+    return RaggedArray(x.kernels.call(_softmax_body, x, axes=axes, log=log), x.partitions)
+
+
+def _softmax_body(x: RaggedArray, *, axes: Axes, log: bool) -> Array:
+    xp, v = x.xp, x.values
+    out = v.dtype if kind(v.dtype) == "float" else accumulator(v, "float")
+    v = xp.astype(v, accumulator(v, "float"), copy=False)
+    if axes.inner:
+        return xp.astype(dense_softmax(v, axes.inner[0], log), out, copy=False)
+    columns = entry_counts(x.partitions, x.capacity)[1]  # at most; they are ids only, so more costs nothing
+    segments = group(x.partitions, axes.levels, x.capacity, columns, v).segments
+    return xp.astype(x.kernels.segment_softmax(v, segments, log=log), out, copy=False)
+
+
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1, eps: float = 1e-5) -> Any:
+    """``(x - mean) / sqrt(var + eps) * weight + bias``, statistics over ``axis`` (Ba, Kiros and Hinton, 2016).
+
+    Over inner axes each element is normalised by itself, over a ragged axis each row. Weight and bias
+    broadcast with ``x``; slack reaches neither them nor their gradients.
+
+    >>> layer_norm(ragged([[[1.0, 3.0]], []], item_shape=(None, 2)), eps=0.0).tolist()
+    [[[-1.0, 1.0]], []]
+    """
+    return _normalize("nn.layer_norm", x, weight, bias, axis=axis, eps=eps, center=True)
+
+
+def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1, eps: float = 1e-5) -> Any:
+    """``x / sqrt(mean(x**2) + eps) * weight + bias``, the mean over ``axis`` (Zhang and Sennrich, 2019).
+
+    >>> rms_norm(ragged([[[3.0, 3.0]], []], item_shape=(None, 2)), eps=0.0).tolist()
+    [[[1.0, 1.0]], []]
+    """
+    return _normalize("nn.rms_norm", x, weight, bias, axis=axis, eps=eps, center=False)
+
+
+def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center: bool) -> Any:
+    given = [a for a in (x, weight, bias) if a is not None]
+    has = (weight is not None, bias is not None)
+    k, moved = meet(op, tuple(given))
+    if not isinstance(moved[0], RaggedArray):
+        dense_axes = normal_axes(op, axis, moved[0].ndim)
+        return k.call(_normalize_dense, *moved, axes=dense_axes, eps=eps, center=center, has=has)
+    met = plan(op, moved)
+    axes = split_axes(op, moved[0], axis)
+    t = met.template
+    x = RaggedArray(met.operands[0].values, t.partitions)
+    length, _ = column_length(op, x, axes, entry_counts(x.partitions, x.capacity)[1] if 0 in axes.levels else None)
+    values = k.call(
+        _normalize_body, t, *met.operands, states=met.states, axes=axes, eps=eps, center=center, has=has, length=length
+    )
+    return RaggedArray(values, t.partitions)
+
+
+def _normalize_body(
+    t: RaggedArray, *operands: Any, states: Any, axes: Axes, eps: float, center: bool, has: tuple[bool, bool],
+    length: int | None,
+) -> Array:  # fmt: skip
+    v, *more = lay_out(Plan(t, operands, states))
+    return _affine(_standardized(Frame(t, axes, length), v, eps, center), v, more, has)
+
+
+def _standardized(f: Frame, v: Array, eps: float, center: bool) -> Array:
+    xp = f.xp
+    v = xp.astype(v, accumulator(v, "float"), copy=False)
+    n = f.count(v, None, v.dtype)
+    n = xp.where(n > 0, n, xp.ones_like(n))
+    if center:
+        v = v - f.spread(f.reduce("sum", v) / n)
+    return v * f.spread(1 / xp.sqrt(f.reduce("sum", v * v) / n + eps))
+
+
+def _affine(v: Array, given: Array, more: list[Any], has: tuple[bool, bool]) -> Array:
+    xp = namespace(v)
+    out = given.dtype if kind(given.dtype) == "float" else v.dtype
+    if has[0]:
+        v = v * more[0]
+    if has[1]:
+        v = v + more[-1]
+    return xp.astype(v, out, copy=False)
+
+
+def _normalize_dense(
+    v: Array, *more: Any, axes: tuple[int, ...], eps: float, center: bool, has: tuple[bool, bool]
+) -> Array:
+    xp, given = namespace(v), v
+    v = xp.astype(v, accumulator(v, "float"), copy=False)
+    if center:
+        v = v - xp.mean(v, axis=axes, keepdims=True)
+    return _affine(v / xp.sqrt(xp.mean(v * v, axis=axes, keepdims=True) + eps), given, list(more), has)

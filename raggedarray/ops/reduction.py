@@ -1,0 +1,358 @@
+"""Reductions over any axes of a RaggedArray.
+
+Over a ragged axis: per row, so ``[nrows, (len), *inner]`` gives ``[nrows, *inner]``. Over inner axes, or with
+``axis=None`` over everything, as in NumPy. Over axis 0, or a ragged axis that has a ragged axis behind it:
+left-aligned columns, and the result is as long as the longest row; where that becomes a dense axis its
+size is data, and under jit ``length=`` gives it (columns without data hold what an empty row gives).
+
+``axis`` is None, an int or a tuple, negative ones count from the end; ``keepdims`` keeps reduced axes with size
+1; ``where`` (bool, broadcast) picks the elements that count. A result without ragged axes is a plain array;
+one with ragged axes has at most the capacity of ``x``. Halves accumulate in float32. Plain arrays are
+passed to their own library. Axes out of range raise `IndexError`, repeated ones `ValueError`.
+"""
+
+from typing import Any
+
+from .._array import RaggedArray
+from .._errors import complaint
+from .._levels import ancestors, library, parents, positions
+from .._typing import Array, Axis, DType
+from ..backends import Reduction, kind, namespace
+from ..backends.generic import identity
+from ._reduce import Frame, accumulator, run
+
+__all__ = [
+    "all", "any", "argmax", "argmin", "count_nonzero", "logsumexp", "max", "mean", "min", "prod", "std", "sum", "var",
+]  # fmt: skip
+
+
+def _reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], **static: Any) -> Any:
+    if isinstance(x, RaggedArray):
+        return run(op, body, x, *scalars, **options, **static)
+    given = {k: v for k, v in (*options.items(), *static.items()) if v is not None}
+    for name, value in zip(("initial",), scalars, strict=False):
+        given |= {} if value is None else {name: value}
+    return getattr(namespace(x), op)(x, **given)
+
+
+def sum(
+    x: Any, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False, where: Any = None,
+    initial: Any = None, length: int | None = None,
+) -> Any:  # fmt: skip
+    """Sum; an empty row gives 0, or ``initial``. Small integers and bools sum as the default integer.
+
+    >>> sum(ragged([[1, 2], [], [3]]), axis=1)
+    array([3, 0, 3])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    dtype = dtype if dtype is None or not isinstance(x, RaggedArray) else x.kernels.dtype(dtype, x.values)
+    return _reduce("sum", _sum, x, initial, options=options, dtype=dtype)
+
+
+def _sum(f: Frame, v: Array, where: Array | None, initial: Any, *, dtype: Any, how: Reduction = "sum") -> Array:
+    xp = f.xp
+    out = accumulator(v, "sum") if dtype is None else dtype
+    out = v.dtype if dtype is None and kind(v.dtype) in ("float", "complex") else out
+    v = xp.astype(v, out, copy=False)
+    v = xp.astype(v, accumulator(v, "sum") if kind(out) in ("float", "complex") else out, copy=False)
+    if where is not None:
+        v = xp.where(where, v, xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype))
+    total = f.reduce(how, v)
+    if initial is not None:
+        start = xp.asarray(initial, dtype=total.dtype)
+        total = total + start if how == "sum" else total * start
+    return xp.astype(total, out, copy=False)
+
+
+def prod(
+    x: Any, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False, where: Any = None,
+    initial: Any = None, length: int | None = None,
+) -> Any:  # fmt: skip
+    """Product; an empty row gives 1, or ``initial``. The gradient is right where elements are 0.
+
+    >>> prod(ragged([[2, 3], [], [4]]), axis=1)
+    array([6, 1, 4])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    dtype = dtype if dtype is None or not isinstance(x, RaggedArray) else x.kernels.dtype(dtype, x.values)
+    return _reduce("prod", _prod, x, initial, options=options, dtype=dtype)
+
+
+def _prod(f: Frame, v: Array, where: Array | None, initial: Any, *, dtype: Any) -> Array:
+    return _sum(f, v, where, initial, dtype=dtype, how="prod")
+
+
+def min(
+    x: Any,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    where: Any = None,
+    initial: Any = None,
+    length: int | None = None,
+) -> Any:
+    """Smallest element; NaN if one is. An empty row gives ``inf`` or the largest integer.
+
+    ``initial`` takes part in every row. The gradient is shared evenly between equal smallest elements.
+
+    >>> min(ragged([[3.0, 2.0], []]), axis=1)
+    array([ 2., inf])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    return _reduce(
+        "min", _extreme, x, initial, options=options, **({"how": "min"} if isinstance(x, RaggedArray) else {})
+    )
+
+
+def max(
+    x: Any,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    where: Any = None,
+    initial: Any = None,
+    length: int | None = None,
+) -> Any:
+    """Largest element; NaN if one is. An empty row gives ``-inf`` or the smallest integer.
+
+    ``initial`` takes part in every row. The gradient is shared evenly between equal largest elements.
+
+    >>> max(ragged([[3.0, 2.0], []]), axis=1)
+    array([  3., -inf])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    return _reduce(
+        "max", _extreme, x, initial, options=options, **({"how": "max"} if isinstance(x, RaggedArray) else {})
+    )
+
+
+def _extreme(f: Frame, v: Array, where: Array | None, initial: Any, *, how: Any) -> Array:
+    xp = f.xp
+    if where is not None:
+        v = xp.where(where, v, xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype))
+    best = f.reduce(how, v)
+    if initial is not None:
+        best = (xp.maximum if how == "max" else xp.minimum)(best, xp.asarray(initial, dtype=best.dtype))
+    return best
+
+
+def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = None, length: int | None = None) -> Any:
+    """Mean; an empty row gives NaN, without a warning. Integers and bools give the default float.
+
+    >>> mean(ragged([[1.0, 2.0], [], [3.0]]), axis=1)
+    array([1.5, nan, 3. ])
+    """
+    return _reduce("mean", _mean, x, options={"axis": axis, "keepdims": keepdims, "where": where, "length": length})
+
+
+def _mean(f: Frame, v: Array, where: Array | None) -> Array:
+    xp, wide = f.xp, accumulator(v, "float")
+    out = v.dtype if kind(v.dtype) in ("float", "complex") else wide
+    v = xp.astype(v, wide, copy=False)
+    n = f.count(v, where, wide)
+    total = f.reduce("sum", v if where is None else xp.where(where, v, xp.zeros_like(v)))
+    return xp.astype(_ratio(xp, total, n), out, copy=False)
+
+
+def _ratio(xp: Any, total: Array, n: Array) -> Array:
+    """``total / n``, NaN where ``n`` is not positive, with a finite gradient there."""
+    some = xp.real(n) > 0 if kind(n.dtype) == "complex" else n > 0
+    nan = xp.asarray(float("nan"), dtype=total.dtype)
+    return xp.where(some, total / xp.where(some, n, xp.ones_like(n)), nan)
+
+
+def var(
+    x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False, where: Any = None,
+    length: int | None = None,
+) -> Any:  # fmt: skip
+    """Variance about the mean, in two passes, over ``n - correction``; NaN where that is not positive.
+
+    >>> var(ragged([[1.0, 3.0], []]), axis=1)
+    array([ 1., nan])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    return _reduce("var", _var, x, options=options, correction=correction)
+
+
+def _var(f: Frame, v: Array, where: Array | None, *, correction: float) -> Array:
+    spread, out = _variance(f, v, where, correction)
+    return f.xp.astype(spread, out, copy=False)
+
+
+def _variance(f: Frame, v: Array, where: Array | None, correction: float) -> tuple[Array, Any]:
+    """Variance in the dtype it was accumulated in, and the dtype to return."""
+    xp, wide = f.xp, accumulator(v, "float")
+    out = v.dtype if kind(v.dtype) in ("float", "complex") else wide
+    v = xp.astype(v, wide, copy=False)
+    n = f.count(v, where, wide)
+    kept = v if where is None else xp.where(where, v, xp.zeros_like(v))
+    safe = xp.where(xp.abs(n) > 0, n, xp.ones_like(n))
+    off = v - f.spread(f.reduce("sum", kept) / safe)
+    if kind(wide) == "complex":
+        off, n = xp.abs(off), xp.real(n)
+        out = off.dtype
+    off = off if where is None else xp.where(where, off, xp.zeros_like(off))
+    return _ratio(xp, f.reduce("sum", off * off), n - xp.asarray(correction, dtype=n.dtype)), out
+
+
+def std(
+    x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False, where: Any = None,
+    length: int | None = None,
+) -> Any:  # fmt: skip
+    """Square root of `var`; its gradient is 0 where all elements are equal.
+
+    >>> std(ragged([[1.0, 3.0], []]), axis=1)
+    array([ 1., nan])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    return _reduce("std", _std, x, options=options, correction=correction)
+
+
+def _std(f: Frame, v: Array, where: Array | None, *, correction: float) -> Array:
+    xp = f.xp
+    spread, out = _variance(f, v, where, correction)
+    flat = spread == 0
+    root = xp.where(flat, xp.zeros_like(spread), xp.sqrt(xp.where(flat, xp.ones_like(spread), spread)))
+    return xp.astype(root, out, copy=False)
+
+
+def any(x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = None, length: int | None = None) -> Any:
+    """Whether any element is true (not zero); an empty row gives False.
+
+    >>> any(ragged([[False, True], []]), axis=1)
+    array([ True, False])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    return _reduce("any", _truth, x, options=options, **({"how": "max"} if isinstance(x, RaggedArray) else {}))
+
+
+def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = None, length: int | None = None) -> Any:
+    """Whether all elements are true (not zero); an empty row gives True.
+
+    >>> all(ragged([[False, True], []]), axis=1)
+    array([False,  True])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    return _reduce("all", _truth, x, options=options, **({"how": "min"} if isinstance(x, RaggedArray) else {}))
+
+
+def _truth(f: Frame, v: Array, where: Array | None, *, how: Any) -> Array:
+    return _extreme(f, v if kind(v.dtype) == "bool" else v != 0, where, None, how=how)
+
+
+def count_nonzero(
+    x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = None, length: int | None = None
+) -> Any:
+    """How many elements are true (not zero), as the default integer; an empty row gives 0.
+
+    >>> count_nonzero(ragged([[0, 2], []]), axis=1)
+    array([1, 0])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    return _reduce("count_nonzero", _count_nonzero, x, options=options)
+
+
+def _count_nonzero(f: Frame, v: Array, where: Array | None) -> Array:
+    return _sum(f, v if kind(v.dtype) == "bool" else v != 0, where, None, dtype=None)
+
+
+def argmin(
+    x: Any, /, *, axis: int | None = None, keepdims: bool = False, where: Any = None, length: int | None = None
+) -> Any:
+    """Index of the first smallest element along one axis (within the row), or of all stored elements; NaN wins.
+
+    Nothing to compare gives -1. The result has the default integer dtype.
+
+    >>> argmin(ragged([[3.0, 1.0], []]), axis=1)
+    array([ 1, -1])
+    """
+    return _arg("argmin", "min", x, axis, keepdims, where, length)
+
+
+def argmax(
+    x: Any, /, *, axis: int | None = None, keepdims: bool = False, where: Any = None, length: int | None = None
+) -> Any:
+    """Index of the first largest element along one axis (within the row), or of all stored elements; NaN wins.
+
+    Nothing to compare gives -1. The result has the default integer dtype.
+
+    >>> argmax(ragged([[3.0, 1.0], []]), axis=1)
+    array([ 0, -1])
+    """
+    return _arg("argmax", "max", x, axis, keepdims, where, length)
+
+
+def _arg(op: str, how: str, x: Any, axis: int | None, keepdims: bool, where: Any, length: int | None) -> Any:
+    if isinstance(axis, tuple):
+        raise TypeError(complaint(op, "one axis or None", str(axis), "Reduce one axis at a time."))
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    if not isinstance(x, RaggedArray):
+        return _reduce(op, _best, x, options=options)
+    if kind(x.dtype) == "complex":
+        raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Compare `ra.abs(x)`."))
+    return run(op, _best, x, **options, how=how)
+
+
+def _best(f: Frame, v: Array, where: Array | None, *, how: Any) -> Array:
+    xp, out = f.xp, f.kernels.dtype("int64", v)
+    v = xp.astype(v, xp.uint8) if kind(v.dtype) == "bool" else v
+    nothing = xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype)
+    best = f.reduce(how, v if where is None else xp.where(where, v, nothing))
+    hit = v == f.spread(best)
+    hit = hit | xp.isnan(v) if kind(v.dtype) == "float" else hit
+    hit = hit if where is None else hit & where
+    at = xp.astype(xp.broadcast_to(_coordinate(f, v), v.shape), out)
+    far = xp.asarray(xp.iinfo(out).max, dtype=out)
+    first = f.reduce("min", xp.where(hit, at, far))
+    return xp.where(first == far, xp.asarray(-1, dtype=out), first)
+
+
+def _coordinate(f: Frame, v: Array) -> Array:
+    """Index of each element along the reduced axis, or among all stored elements."""
+    xp, x = f.xp, f.x
+    if len(f.axes.levels) + len(f.axes.inner) != 1:
+        count = 1
+        for n in v.shape:
+            count *= n
+        return xp.reshape(xp.arange(count), v.shape)
+    if f.axes.inner:
+        (axis,) = f.axes.inner
+        return xp.reshape(xp.arange(v.shape[axis]), tuple(n if i == axis else 1 for i, n in enumerate(v.shape)))
+    like, level = library(x.partitions, v), f.axes.levels[0]
+    at = ancestors(x.partitions, level, x.capacity, like)
+    if level:
+        p = x.partitions[level - 1]
+        count = x.partitions[level].nrows if level < x.ragged_rank else x.capacity
+        at = f.kernels.pick(positions(p, parents(p, count, like)), at)
+    return xp.reshape(at, (x.capacity, *(1,) * (v.ndim - 1)))
+
+
+def logsumexp(
+    x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = None, length: int | None = None
+) -> Any:
+    """Logarithm of the summed exponentials, without overflow; an empty row, or one of -inf, gives -inf and gradient 0.
+
+    >>> logsumexp(ragged([[0.0, 0.0], []]), axis=1).round(4)
+    array([0.6931,   -inf])
+    """
+    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+    if not isinstance(x, RaggedArray):
+        from ._dense import dense_logsumexp
+
+        return dense_logsumexp(x, **options)
+    return run("logsumexp", _logsumexp, x, **options)
+
+
+def _logsumexp(f: Frame, v: Array, where: Array | None) -> Array:
+    xp, wide = f.xp, accumulator(v, "float")
+    out = v.dtype if kind(v.dtype) in ("float", "complex") else wide
+    v = xp.astype(v, wide, copy=False)
+    v = v if where is None else xp.where(where, v, xp.asarray(-float("inf"), dtype=wide))
+    peak = f.kernels.stop_gradient(f.reduce("max", v))
+    peak = xp.where(xp.isfinite(peak), peak, xp.zeros_like(peak))
+    total = f.reduce("sum", xp.exp(v - f.spread(peak)))
+    none = total == 0
+    log = xp.log(xp.where(none, xp.ones_like(total), total)) + peak
+    return xp.astype(xp.where(none, xp.asarray(-float("inf"), dtype=wide), log), out, copy=False)

@@ -1,0 +1,137 @@
+"""Choosing between operands, and functions of the flat values: the elementwise ops that are no formula."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .._array import RaggedArray
+from .._errors import complaint
+from .._partition import RowPartition
+from .._typing import Array, DType
+from ..backends import kernels, namespace
+from ._agreement import agree, is_uniform
+from ._broadcast import Plan, is_scalar, lay_out, meet, plan
+from ._elementwise import elementwise
+
+__all__ = ["aligned", "astype", "clip", "map_values", "where"]
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+    """``x1`` where ``condition`` holds, else ``x2``; the three broadcast together.
+
+    Capacity and rows are those of the operand with the most ragged axes.
+
+    >>> x = ragged([[1.0, -2.0], [3.0]])
+    >>> where(x > 0, x, 0.0).tolist()
+    [[1.0, 0.0], [3.0]]
+    """
+    return elementwise("where", _where, condition, x1, x2)
+
+
+def _where(condition: Any, x1: Any, x2: Any) -> Array:
+    xp = namespace(next(x for x in (condition, x1, x2) if not is_scalar(x)))
+    if is_scalar(condition):
+        condition = xp.asarray(condition)
+    if is_scalar(x1) and is_scalar(x2):
+        x1 = xp.asarray(x1)
+    return xp.where(condition, x1, x2)
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """``x`` limited to ``[min, max]``, in its own dtype; a limit of None is none. NaN stays.
+
+    >>> clip(ragged([[1.0, -2.0], [3.0]]), 0.0, 2.0).tolist()
+    [[1.0, 0.0], [2.0]]
+    """
+    if min is None and max is None:
+        return elementwise("clip", "positive", x)
+    if max is None:
+        return elementwise("clip", _clip_below, x, min)
+    if min is None:
+        return elementwise("clip", _clip_above, x, max)
+    return elementwise("clip", _clip, x, min, max)
+
+
+def _clip(x: Array, low: Any, high: Any) -> Array:
+    return _clip_above(_clip_below(x, low), high)
+
+
+def _clip_below(x: Array, low: Any) -> Array:
+    return namespace(x).where(x < low, low, x)
+
+
+def _clip_above(x: Array, high: Any) -> Array:
+    return namespace(x).where(x > high, high, x)
+
+
+def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> Any:
+    """The values in another dtype (or its name): same shape, same capacity.
+
+    >>> astype(ragged([[1, 2], [3]]), "float32").dtype
+    dtype('float32')
+    """
+    if device is not None:
+        raise ValueError(
+            complaint("astype", "device=None", repr(device), "Move with `ra.asarray` or `jax.device_put`.")
+        )
+    if not isinstance(x, RaggedArray):
+        return namespace(x).astype(x, kernels(x).dtype(dtype, x), copy=copy)
+    x = x.used_values()
+    values = x.kernels.call(_astype, x.values, dtype=x.kernels.dtype(dtype, x.values), copy=copy)
+    return RaggedArray(values, x.partitions)
+
+
+def _astype(values: Array, *, dtype: DType, copy: bool) -> Array:
+    return namespace(values).astype(values, dtype, copy=copy)
+
+
+def map_values(f: Callable[..., Array], *xs: Any) -> RaggedArray:
+    """``f`` of the flat values ``[capacity, *inner]`` of every operand, laid out over the same slots.
+
+    Use it for any function of single elements or of inner axes. ``f`` sees slack, whose content is
+    unspecified, except on NumPy; it must keep the first axis. Capacity and rows are those of the operand
+    with the most ragged axes.
+
+    >>> map_values(np.cbrt, ragged([[1.0, 8.0], []])).tolist()
+    [[1.0, 2.0], []]
+    """
+    if not any(isinstance(x, RaggedArray) for x in xs):
+        raise TypeError(complaint("map_values", "at least one RaggedArray", "none", "Call the function itself."))
+    k, moved = meet("map_values", xs)
+    met = plan("map_values", moved)
+    t = met.template
+    operands = k.call(_laid_out, met.template, *met.operands, states=met.states) if len(xs) > 1 else [t.values]
+    values = f(*operands)
+    if getattr(values, "shape", ())[:1] != (t.capacity,):
+        got = f"shape {getattr(values, 'shape', None)}"
+        raise ValueError(complaint("map_values", f"a result of {t.capacity} slots", got, "Keep the first axis."))
+    return RaggedArray(values, t.partitions)
+
+
+def _laid_out(template: RaggedArray, *operands: Any, states: Any) -> list[Any]:
+    return lay_out(Plan(template, operands, states))
+
+
+def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:
+    """State that ``x`` has the rows of ``like``: the values of ``x`` over the partitions of ``like``.
+
+    Shapes must fit. Row lengths that can be read are compared; traced ones are taken to be equal, and
+    compared at run time in code traced under `checks`. Afterwards the two meet without a comparison.
+
+    >>> x, y = ragged([[1, 2], [3]]), ragged([[4, 5], [6]])
+    >>> aligned(x, like=y).row_splits is y.row_splits
+    True
+    """
+    _, (x, like) = meet("aligned", (x, like))
+    if x.shape[: x.ragged_rank + 1] != like.shape[: like.ragged_rank + 1] or x.capacity != like.capacity:
+        raise ValueError(
+            complaint(
+                "aligned",
+                f"shape {like.shape} and capacity {like.capacity}",
+                f"{x.shape} and {x.capacity}",
+                "Bring them to one capacity with `ra.with_capacity`.",
+            )
+        )
+    for level, (p, q) in enumerate(zip(like.partitions, x.partitions, strict=True), start=1):
+        if isinstance(p, RowPartition) and isinstance(q, RowPartition):
+            agree("aligned", p, q, level, outermost=is_uniform(like.partitions[: level - 1]))
+    return RaggedArray(x.values, like.partitions)

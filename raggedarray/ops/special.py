@@ -1,0 +1,196 @@
+"""Functions of ``scipy.special``, element by element: ``ra.special.erf(x)``.
+
+``[nrows, (len), *inner]`` of floating dtype to the same shape, dtype and capacity; two operands broadcast
+as in arithmetic. NumPy values use ``scipy.special``, JAX values ``jax.scipy.special``.
+"""
+
+from typing import Any
+
+from .._typing import Array
+from ..backends import kernels
+from ._broadcast import is_scalar
+from ._elementwise import elementwise
+
+__all__ = [
+    "betaln", "digamma", "entr", "erf", "erfc", "erfinv", "expit", "exprel", "gammaln", "i0", "i0e", "i1", "i1e",
+    "log_ndtr", "logit", "ndtr", "ndtri", "xlog1py", "xlogy",
+]  # fmt: skip
+
+
+def _special(*args: Any, name: str) -> Array:
+    return kernels(next(x for x in args if not is_scalar(x))).special(name)(*args)
+
+
+def _of(name: str, *args: Any) -> Any:
+    return elementwise(f"special.{name}", _special, *args, name=name)
+
+
+def betaln(a: Any, b: Any, /) -> Any:
+    """Logarithm of the absolute beta function.
+
+    >>> betaln(ragged([[1.0], []]), 1.0).tolist()
+    [[0.0], []]
+    """
+    return _of("betaln", a, b)
+
+
+def digamma(x: Any, /) -> Any:
+    """Derivative of the logarithm of the gamma function.
+
+    >>> (digamma(ragged([[1.0], []])) < 0).tolist()
+    [[True], []]
+    """
+    return _of("digamma", x)
+
+
+def entr(x: Any, /) -> Any:
+    """Entropy ``-x log(x)``; 0 at 0.
+
+    >>> (entr(ragged([[0.0, 1.0], []])) == 0).tolist()
+    [[True, True], []]
+    """
+    return _of("entr", x)
+
+
+def erf(x: Any, /) -> Any:
+    """Error function.
+
+    >>> (erf(ragged([[0.0], []]))).tolist()
+    [[0.0], []]
+    """
+    return _of("erf", x)
+
+
+def erfc(x: Any, /) -> Any:
+    """``1 - erf(x)``, accurate for large ``x``.
+
+    >>> (erfc(ragged([[0.0], []]))).tolist()
+    [[1.0], []]
+    """
+    return _of("erfc", x)
+
+
+def erfinv(x: Any, /) -> Any:
+    """Inverse of the error function.
+
+    >>> (erfinv(ragged([[0.0], []]))).tolist()
+    [[0.0], []]
+    """
+    return _of("erfinv", x)
+
+
+def expit(x: Any, /) -> Any:
+    """Logistic sigmoid ``1 / (1 + exp(-x))``.
+
+    >>> (expit(ragged([[0.0], []]))).tolist()
+    [[0.5], []]
+    """
+    return _of("expit", x)
+
+
+def exprel(x: Any, /) -> Any:
+    """``(exp(x) - 1) / x``; 1 at 0.
+
+    >>> (exprel(ragged([[0.0], []]))).tolist()
+    [[1.0], []]
+    """
+    return _of("exprel", x)
+
+
+def gammaln(x: Any, /) -> Any:
+    """Logarithm of the absolute gamma function.
+
+    >>> (gammaln(ragged([[1.0, 2.0], []]))).tolist()
+    [[0.0, 0.0], []]
+    """
+    return _of("gammaln", x)
+
+
+def i0(x: Any, /) -> Any:
+    """Modified Bessel function of order 0.
+
+    >>> (i0(ragged([[0.0], []]))).tolist()
+    [[1.0], []]
+    """
+    return _of("i0", x)
+
+
+def i0e(x: Any, /) -> Any:
+    """``i0`` scaled by ``exp(-abs(x))``.
+
+    >>> (i0e(ragged([[0.0], []]))).tolist()
+    [[1.0], []]
+    """
+    return _of("i0e", x)
+
+
+def i1(x: Any, /) -> Any:
+    """Modified Bessel function of order 1.
+
+    >>> (i1(ragged([[0.0], []]))).tolist()
+    [[0.0], []]
+    """
+    return _of("i1", x)
+
+
+def i1e(x: Any, /) -> Any:
+    """``i1`` scaled by ``exp(-abs(x))``.
+
+    >>> (i1e(ragged([[0.0], []]))).tolist()
+    [[0.0], []]
+    """
+    return _of("i1e", x)
+
+
+def log_ndtr(x: Any, /) -> Any:
+    """Logarithm of the standard normal distribution function.
+
+    >>> (log_ndtr(ragged([[0.0], []])) < 0).tolist()
+    [[True], []]
+    """
+    return _of("log_ndtr", x)
+
+
+def logit(x: Any, /) -> Any:
+    """``log(p / (1 - p))``.
+
+    >>> (logit(ragged([[0.5], []]))).tolist()
+    [[0.0], []]
+    """
+    return _of("logit", x)
+
+
+def ndtr(x: Any, /) -> Any:
+    """Standard normal distribution function.
+
+    >>> (ndtr(ragged([[0.0], []]))).tolist()
+    [[0.5], []]
+    """
+    return _of("ndtr", x)
+
+
+def ndtri(x: Any, /) -> Any:
+    """Inverse of `ndtr`.
+
+    >>> (ndtri(ragged([[0.5], []]))).tolist()
+    [[0.0], []]
+    """
+    return _of("ndtri", x)
+
+
+def xlog1py(x: Any, y: Any, /) -> Any:
+    """``x log(1 + y)``; 0 where ``x`` is 0.
+
+    >>> (xlog1py(ragged([[0.0], []]), -1.0)).tolist()
+    [[0.0], []]
+    """
+    return _of("xlog1py", x, y)
+
+
+def xlogy(x: Any, y: Any, /) -> Any:
+    """``x log(y)``; 0 where ``x`` is 0.
+
+    >>> (xlogy(ragged([[0.0], []]), 0.0)).tolist()
+    [[0.0], []]
+    """
+    return _of("xlogy", x, y)
