@@ -125,22 +125,22 @@ def namespace(x: Array) -> Namespace:
     return _find(x)[1]
 
 
-@cache
 def kind(dtype: DType) -> str:
     """``bool``, ``int``, ``uint``, ``float`` or ``complex``; bfloat16 is a float in every library."""
-    text = str(dtype).rsplit(".", 1)[-1]
-    text = "float" if text.startswith("bfloat") or text.startswith("float8") else text.rstrip("_0123456789")
+    return _kind(str(dtype))  # by name: dtypes of two libraries must not meet in a cache
+
+
+@cache
+def _kind(name: str) -> str:
+    text = name.rsplit(".", 1)[-1]
+    text = "float" if text.startswith(("bfloat", "float8")) else text.rstrip("_0123456789")
     return text if text in ("bool", "int", "uint", "float", "complex") else "other"
 
 
 def is_half(dtype: DType) -> bool:
     """Whether sums of this dtype must accumulate in float32."""
-    return kind(dtype) == "float" and str(dtype).rsplit(".", 1)[-1] not in (
-        "float32",
-        "float64",
-        "float128",
-        "longdouble",
-    )
+    wide = ("float32", "float64", "float128", "longdouble")
+    return kind(dtype) == "float" and str(dtype).rsplit(".", 1)[-1] not in wide
 
 
 def is_array(x: Any) -> bool:

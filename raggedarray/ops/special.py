@@ -12,7 +12,7 @@ from ._broadcast import is_scalar
 from ._elementwise import elementwise
 
 __all__ = [
-    "betaln", "digamma", "entr", "erf", "erfc", "erfinv", "expit", "exprel", "gammaln", "i0", "i0e", "i1", "i1e",
+    "betaln", "digamma", "entr", "erf", "erfc", "erfinv", "expit", "gammaln", "i0", "i0e", "i1", "i1e",
     "log_ndtr", "logit", "ndtr", "ndtri", "xlog1py", "xlogy",
 ]  # fmt: skip
 
@@ -86,15 +86,6 @@ def expit(x: Any, /) -> Any:
     [[0.5], []]
     """
     return _of("expit", x)
-
-
-def exprel(x: Any, /) -> Any:
-    """``(exp(x) - 1) / x``; 1 at 0.
-
-    >>> (exprel(ragged([[0.0], []]))).tolist()
-    [[1.0], []]
-    """
-    return _of("exprel", x)
 
 
 def gammaln(x: Any, /) -> Any:
