@@ -34,7 +34,6 @@ from .ops.transcendental import *  # noqa: F403
 from .ops.transforms import *  # noqa: F403
 
 __version__ = "0.1.0"
-__array_api_version__ = "2025.12"
 
 __all__ = [
     "DynamicShapeError",

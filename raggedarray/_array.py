@@ -16,7 +16,7 @@ from typing import Any
 
 from . import _protocols, _repr
 from ._errors import DynamicShapeError, complaint
-from ._levels import ancestors, library, parents, positions, used_mask, used_slots
+from ._levels import ancestors, known_used, library, parents, positions, used_mask, used_slots
 from ._partition import Partition, RowPartition, UniformPartition, partition_shape
 from ._typing import Array, DType, Namespace, Shape
 from .backends import Kernels, is_array, kernels, namespace, register
@@ -105,10 +105,12 @@ class RaggedArray:
     @property
     def size(self) -> Any:
         """Stored elements: an int, or traced."""
-        count = used_slots(self.partitions)
+        last = self.partitions[-1]
+        assert isinstance(last, RowPartition)
+        count = known_used(last)
         for n in self.inner_shape:
             count = count * n
-        return int(count) if kernels(count).is_concrete(count) else count
+        return count
 
     @property
     def row_splits(self) -> Array:
@@ -188,21 +190,24 @@ class RaggedArray:
     def with_values(self, values: Array) -> "RaggedArray":
         """The same rows over other values ``[capacity, *inner]``; no check but of the size.
 
+        The gradient with respect to ``values`` is 0 in slack, so they can be an optimiser's parameter.
+
         >>> x = ragged([[1, 2], [3]])
         >>> x.with_values(x.values * 10).tolist()
         [[10, 20], [30]]
         """
-        need = used_slots(self.partitions)
-        known = kernels(need).is_concrete(need)
+        last = self.partitions[-1]
+        assert isinstance(last, RowPartition)
+        need = known_used(last)
+        known = isinstance(need, int)
         got = values.shape[0] if getattr(values, "ndim", 0) else None
-        if got is None or (got < int(need) if known else got != self.capacity):
-            slots = f"at least {int(need)}" if known else f"{self.capacity}"
-            raise ValueError(
-                complaint(
-                    "with_values", f"{slots} slots", f"shape {getattr(values, 'shape', None)}", "Keep the first axis."
-                )
-            )
-        return RaggedArray(values, self.partitions)
+        if got is None or (got < need if known else got != self.capacity):
+            slots = f"at least {need}" if known else f"{self.capacity}"
+            what = f"shape {tuple(values.shape)}" if is_array(values) else type(values).__name__
+            raise ValueError(complaint("with_values", f"{slots} slots", what, "Keep the first axis."))
+        k = kernels(last.splits)
+        values = values if kernels(values) is k or k.name == "numpy" else k.asarray(values)
+        return RaggedArray(kernels(values).mask_gradient(values, last.splits), self.partitions)
 
     def map_values(self, f: Callable[..., Array], *xs: Any) -> "RaggedArray":
         """``f`` applied to the flat values; see `raggedarray.map_values`."""
@@ -221,6 +226,10 @@ class RaggedArray:
 
     def tolist(self) -> list[Any]:
         """Nested Python lists of numbers."""
+        if not self.is_concrete():
+            raise DynamicShapeError(
+                complaint("tolist", "values that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
+            )
         return _repr.nested_list(self)
 
     def unbind(self) -> tuple[Any, ...]:
@@ -309,7 +318,6 @@ class RaggedArray:
     __floordiv__, __rfloordiv__ = _binary("floor_divide")
     __mod__, __rmod__ = _binary("remainder")
     __pow__, __rpow__ = _binary("pow")
-    __matmul__, __rmatmul__ = _binary("matmul")
     __and__, __rand__ = _binary("bitwise_and")
     __or__, __ror__ = _binary("bitwise_or")
     __xor__, __rxor__ = _binary("bitwise_xor")
@@ -321,6 +329,15 @@ class RaggedArray:
     __le__ = _comparison("less_equal")
     __gt__ = _comparison("greater")
     __ge__ = _comparison("greater_equal")
+
+    def __matmul__(self, other: Any) -> Any:
+        raise TypeError(
+            complaint(
+                "matmul", "plain arrays", f"a RaggedArray of shape {self.shape}", "Use `ra.nn.linear(x, weight)`."
+            )
+        )
+
+    __rmatmul__ = __matmul__
 
     def __neg__(self) -> Any:
         return self.__array_namespace__().negative(self)

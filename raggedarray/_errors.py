@@ -8,6 +8,9 @@ class DynamicShapeError(TypeError):
     """
 
 
+DynamicShapeError.__module__ = "raggedarray"  # where users find it, and what a traceback shows
+
+
 def complaint(op: str, expected: str, got: object, advice: str) -> str:
     """``op: expected X, got Y. Do Z.``"""
     return f"{op}: expected {expected}, got {got}. {advice}"

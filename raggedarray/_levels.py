@@ -5,7 +5,7 @@ slots of ``values``. At an inner level the entries past the used ones are slack.
 one past the last entry, so that a lookup there finds the zero that `Kernels.pick` appends.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ._partition import Partition, RowPartition, UniformPartition, entry_counts
 from ._typing import Array
@@ -22,6 +22,12 @@ def used_slots(partitions: tuple[Partition, ...]) -> Array:
     last = partitions[-1]
     assert isinstance(last, RowPartition)
     return last.splits[-1]
+
+
+def known_used(p: RowPartition) -> Any:
+    """How many entries lie below: an int where splits can be read, in a trace too, else traced."""
+    k = kernels(p.splits)
+    return int(k.host(p.splits)[-1]) if k.is_concrete(p.splits) else p.splits[-1]
 
 
 def used_mask(partitions: tuple[Partition, ...], capacity: int) -> Array:

@@ -1,5 +1,6 @@
 """NumPy's protocols: ``np.exp(x)``, ``np.add(x, y)`` and ``np.sum(x, axis=1)`` find our functions."""
 
+from inspect import Parameter, signature
 from typing import Any
 
 from ._errors import complaint
@@ -40,6 +41,29 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
     return _ours(self, name)(*inputs)
 
 
+_RENAMED = {"ddof": "correction", "a_min": "min", "a_max": "max"}
+_FACTS = {"shape": "shape", "ndim": "ndim", "size": "size"}
+
+
 def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """A NumPy function of the same name and meaning in this package."""
-    return _ours(self, func.__name__)(*args, **kwargs)
+    """A NumPy function of the same name and meaning in this package; NumPy's axes may be positional."""
+    name = func.__name__
+    if name in _FACTS and len(args) == 1 and not kwargs:
+        return getattr(args[0], _FACTS[name])
+    ours = _ours(self, name)
+    try:
+        given = signature(func).bind(*args, **kwargs).arguments
+    except ValueError:  # functions of C have no signature, and no options
+        return ours(*args, **kwargs)
+    wanted = signature(ours).parameters
+    count = sum(p.kind is p.POSITIONAL_ONLY for p in wanted.values())
+    positional = list(given.items())[:count]
+    named = {_RENAMED.get(k, k): v for k, v in list(given.items())[count:] if not (k == "out" and v is None)}
+    unknown = [k for k in named if k not in wanted]
+    if unknown or (name == "take" and "axis" not in named):
+        what = f"{unknown[0]}=" if unknown else "no axis="
+        expected = ", ".join(p for p in wanted if wanted[p].kind is not Parameter.POSITIONAL_ONLY)
+        raise TypeError(
+            complaint(f"numpy.{name}", f"options {expected}", what, f"Use `ra.{_STANDARD.get(name, name)}`.")
+        )
+    return ours(*(v for _, v in positional), **named)

@@ -49,7 +49,7 @@ class Way:
             x = ra.with_capacity(x, tuple(-(-(n + self.slack) // 12) * 12 for n in entries))
         x = ra.testing.poison(x, fill=self.fill) if self.slack else x
         if self.jax:
-            entries = tuple(p.nrows for p in x.partitions[1:]) + (x.capacity,)
+            entries = (*(p.nrows for p in x.partitions[1:]), x.capacity)
             return ra.asarray(x, xp="jax", capacity=entries)
         read_only(x.values)
         if self.name == "strict":

@@ -1,7 +1,7 @@
 """Ragged data as nested lists of NumPy arrays, and reductions over any axes of them, by loops."""
 
 from collections.abc import Callable
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,12 +75,17 @@ def nest(layout: Layout, values: np.ndarray) -> list[Any]:
     for level in reversed(layout.levels):
         lengths = [level] * (len(items) // max(level, 1)) if isinstance(level, int) else level
         ends = np.concatenate(([0], np.cumsum(lengths))).astype(int)
-        items = [items[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        items = [items[a:b] for a, b in pairwise(ends)]
     return items
 
 
 def reduce_nested(
-    f: Callable[..., Any], layout: Layout, values: np.ndarray, axes: tuple[int, ...], keepdims: bool, indexed: bool = False
+    f: Callable[..., Any],
+    layout: Layout,
+    values: np.ndarray,
+    axes: tuple[int, ...],
+    keepdims: bool,
+    indexed: bool = False,
 ) -> Any:
     """``f`` of the elements of every group, in nested lists of the result's structure.
 

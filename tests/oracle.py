@@ -169,7 +169,8 @@ nn_mish = each(lambda xp, x: x * xp.tanh(xp.log1p(xp.exp(x))), dtypes=FLOAT)
 nn_relu = each(lambda xp, x: xp.where(x > 0, x, 0 * x), dtypes=FLOAT)
 nn_relu6 = each(lambda xp, x: xp.clip(x, 0, 6), dtypes=FLOAT)
 nn_selu = each(
-    lambda xp, x: 1.0507009873554805 * xp.where(x > 0, x, 1.6732632423543772 * xp.expm1(xp.minimum(x, 0 * x))), dtypes=FLOAT
+    lambda xp, x: 1.0507009873554805 * xp.where(x > 0, x, 1.6732632423543772 * xp.expm1(xp.minimum(x, 0 * x))),
+    dtypes=FLOAT,
 )
 nn_sigmoid = each(lambda xp, x: 1 / (1 + xp.exp(-x)), dtypes=FLOAT)
 nn_silu = each(lambda xp, x: x / (1 + xp.exp(-x)), dtypes=FLOAT)

@@ -87,6 +87,9 @@ class Kernels(Protocol):
     def stop_gradient(self, x: Array, /) -> Array:
         """``x``, as a constant."""
 
+    def mask_gradient(self, values: Array, splits: Array, /) -> Array:
+        """``values``, whose gradient is 0 past the last split."""
+
     def special(self, name: str, /) -> Callable[..., Array]:
         """A function of ``scipy.special``."""
 
@@ -127,20 +130,29 @@ def namespace(x: Array) -> Namespace:
 
 def kind(dtype: DType) -> str:
     """``bool``, ``int``, ``uint``, ``float`` or ``complex``; bfloat16 is a float in every library."""
-    return _kind(str(dtype))  # by name: dtypes of two libraries must not meet in a cache
+    # Looked up by type first: dtypes of two libraries must not be compared in a cache.
+    return _kind(cast(Any, type(dtype)), dtype)
 
 
 @cache
-def _kind(name: str) -> str:
-    text = name.rsplit(".", 1)[-1]
+def _kind(cls: Any, dtype: DType) -> str:
+    text = _name(dtype)
     text = "float" if text.startswith(("bfloat", "float8")) else text.rstrip("_0123456789")
     return text if text in ("bool", "int", "uint", "float", "complex") else "other"
 
 
+def _name(dtype: DType) -> str:
+    return str(getattr(dtype, "__name__", dtype)).rsplit(".", 1)[-1]
+
+
 def is_half(dtype: DType) -> bool:
     """Whether sums of this dtype must accumulate in float32."""
-    wide = ("float32", "float64", "float128", "longdouble")
-    return kind(dtype) == "float" and str(dtype).rsplit(".", 1)[-1] not in wide
+    return _is_half(cast(Any, type(dtype)), dtype)
+
+
+@cache
+def _is_half(cls: Any, dtype: DType) -> bool:
+    return kind(dtype) == "float" and _name(dtype) not in ("float32", "float64", "float128", "longdouble")
 
 
 def is_array(x: Any) -> bool:

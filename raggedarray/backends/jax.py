@@ -108,7 +108,7 @@ def segment_reduce(how: Reduction, values: Array, segments: Segments, /) -> Arra
     ids = _ids(segments, values.shape[0])
     if how == "prod":
         return _segment_prod(values, ids, segments.num + 1)[: segments.num]
-    return _SEGMENT[how](values, ids, segments.num + 1)[: segments.num]
+    return _SEGMENT[how](values, ids, segments.num + 1, mode="promise_in_bounds")[: segments.num]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(2,))
@@ -125,7 +125,7 @@ def _segment_prod_jvp(num: int, primals: Any, tangents: Any) -> tuple[Array, Arr
     v = jnp.where(_column(mine < num - 1, v), v, jnp.ones_like(v))
     edge = jnp.concatenate((jnp.ones(1, bool), mine[1:] != mine[:-1]))[: len(mine)]
     others = _products_before(v, edge) * _products_before(v[::-1], jnp.roll(edge, -1)[::-1])[::-1]
-    out = jax.ops.segment_prod(values, ids, num)
+    out = _segment_prod(values, ids, num)
     return out, jax.ops.segment_sum(others * dv, mine, num)
 
 
@@ -256,6 +256,23 @@ def true_index(mask: Array, size: int, /) -> Array:
 
 def stop_gradient(x: Array, /) -> Array:
     return lax.stop_gradient(x)
+
+
+def mask_gradient(values: Array, splits: Array, /) -> Array:
+    if is_concrete(values) or not jnp.issubdtype(values.dtype, jnp.inexact):
+        return values
+    return _with_clean_gradient(values, jnp.asarray(splits)[-1])
+
+
+@jax.custom_jvp
+def _with_clean_gradient(values: Array, used: Array) -> Array:
+    return values
+
+
+@_with_clean_gradient.defjvp
+def _with_clean_gradient_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    values, used = primals
+    return values, jnp.where(_used(values, used), tangents[0], 0)
 
 
 def special(name: str, /) -> Callable[..., Array]:

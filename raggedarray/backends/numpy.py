@@ -20,7 +20,7 @@ from .generic import check as check
 from .generic import checking as checking
 from .generic import identity
 from .generic import is_concrete as is_concrete
-from .generic import segment_softmax as segment_softmax
+from .generic import mask_gradient as mask_gradient
 from .generic import stop_gradient as stop_gradient
 
 name = "numpy"
@@ -79,15 +79,22 @@ def segment_reduce(how: Reduction, values: Array, segments: Segments, /) -> Arra
     starts, ends = splits[:-1], splits[1:]
     ufunc, nothing = _UFUNC[how], identity(how, values.dtype, np)
     if values.ndim == 1:
-        out = np.full(segments.num, nothing, dtype=values.dtype)
-        full = starts < ends  # `reduceat` gives the next element for an empty row
-        if full.any():
-            out[full] = ufunc.reduceat(values[: ends[-1]], starts[full], dtype=values.dtype)
-        return out
+        return _reduce_scalars(ufunc, values, starts, ends, nothing)
     if how == "sum" and values.dtype.kind in "fc" and values.dtype.itemsize >= 4 and _short(starts, ends):
         return _sum_short_rows(values, splits)
     out = np.full((segments.num, *values.shape[1:]), nothing, dtype=values.dtype)
     _reduce_items(ufunc, values, starts, ends, out)
+    return out
+
+
+def _reduce_scalars(ufunc: np.ufunc, values: Array, starts: Array, ends: Array, nothing: Any) -> Array:
+    used = int(ends[-1]) if len(ends) else 0
+    known = int(np.searchsorted(starts, used))  # `reduceat` refuses a start past the last element
+    out = np.empty(len(starts), dtype=values.dtype)
+    if known:
+        out[:known] = ufunc.reduceat(values[:used], starts[:known], dtype=values.dtype)
+    out[known:] = nothing
+    out[starts == ends] = nothing  # for an empty row `reduceat` gives the next element
     return out
 
 
@@ -114,10 +121,16 @@ def _reduce_items(ufunc: np.ufunc, values: Array, starts: Array, ends: Array, ou
             ufunc.reduce(values[starts[i] : ends[i]], axis=0, out=out[i])
         return
     order = np.argsort(-lengths, kind="stable")  # at step t the rows longer than t come first
+    order = order[: np.count_nonzero(lengths)]
     longer = len(starts) - np.searchsorted(np.sort(lengths), np.arange(longest), side="right")
-    for t in range(longest):
-        rows = order[: longer[t]]
-        out[rows] = ufunc(out[rows], values[starts[rows] + t])
+    first = starts[order]
+    best = values[first]
+    step = np.empty_like(best)
+    for t in range(1, longest):
+        n = longer[t]
+        np.take(values, first[:n] + t, axis=0, out=step[:n], mode="clip")
+        ufunc(best[:n], step[:n], out=best[:n])
+    out[order] = best
 
 
 def spread(items: Array, segments: Segments, capacity: int, /) -> Array:
@@ -133,6 +146,20 @@ def pick(items: Array, index: Array, /) -> Array:
     if len(items) and (index.size == 0 or index.max() < len(items)):
         return items[index]
     return np.concatenate((items, np.zeros((1, *items.shape[1:]), dtype=items.dtype)))[index]
+
+
+def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
+    capacity = len(values)
+    peak = segment_reduce("max", values, segments)
+    peak[~np.isfinite(peak)] = 0
+    out = spread(peak, segments, capacity)  # one buffer of the values' size serves every step
+    np.subtract(values, out, out=out)
+    weight = np.exp(out) if log else np.exp(out, out=out)
+    total = segment_reduce("sum", weight, segments)
+    total[total == 0] = 1  # every element of the row is -inf
+    if log:
+        return np.subtract(out, spread(np.log(total), segments, capacity), out=out)
+    return np.divide(out, spread(total, segments, capacity), out=out)
 
 
 def linear(x: Array, weight: Array, bias: Array | None, used: Array, /) -> Array:

@@ -22,9 +22,9 @@ def agree(op: str, p: RowPartition, q: RowPartition, level: int, *, outermost: b
     if k.is_concrete(p.splits, q.splits):
         _compare(op, k.host(p.splits), k.host(q.splits), level)
     elif k.checking():
-        n = min(p.nrows, q.nrows) + 1
-        ends = p.splits[-1] == q.splits[-1]
-        _check(op, ends & namespace(p.splits).all(p.splits[:n] == q.splits[:n]), level)
+        n = min(p.nrows, q.nrows)
+        a, b = (namespace(s).concat((s[1 : n + 1] - s[:n], s[-1:] - s[n : n + 1])) for s in (p.splits, q.splits))
+        _check(op, a, b, level)
 
 
 def agree_lengths(op: str, p: RowPartition, lengths: Array, level: int) -> None:
@@ -33,11 +33,16 @@ def agree_lengths(op: str, p: RowPartition, lengths: Array, level: int) -> None:
     if k.is_concrete(p.splits, lengths):
         _same_lengths(op, k.host(p.lengths).tolist(), k.host(lengths).tolist(), level)
     elif k.checking():
-        _check(op, namespace(lengths).all(p.lengths == lengths), level)
+        _check(op, p.lengths, lengths, level)
 
 
-def _check(op: str, ok: Array, level: int) -> None:
-    kernels(ok).check(ok, complaint(op, f"equal row lengths along axis {level}", "others", "Align the rows first."))
+def _check(op: str, a: Array, b: Array, level: int) -> None:
+    if not a.shape[0]:
+        return
+    xp = namespace(a)
+    row = xp.argmax(xp.astype(a != b, xp.int32))
+    text = complaint(op, f"equal row lengths along axis {level}", "{a} and {b} at row {row}", "Align the rows first.")
+    kernels(a).check(xp.all(a == b), text, a=a[row], b=b[row], row=row)
 
 
 def is_uniform(partitions: tuple[Partition, ...]) -> bool:

@@ -5,11 +5,18 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import complaint
 from .._partition import RowPartition, UniformPartition, entry_counts
-from ..backends import kernels
+from ..backends import kernels, namespace
+
+
+def ragged_only(op: str, x: Any) -> RaggedArray:
+    """``x``, which must be a RaggedArray."""
+    if not isinstance(x, RaggedArray):
+        raise TypeError(complaint(op, "a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
+    return x
 
 
 def check_partitions(op: str, x: RaggedArray) -> None:
-    """Static facts always; splits where they can be read: from 0, rising, within the entries below."""
+    """Splits start at 0, never decrease, end within the entries below; traced ones at run time under `checks`."""
     counts = entry_counts(x.partitions, x.capacity)
     used = counts[0]
     known = kernels(x.values).is_concrete(x.partitions)
@@ -17,8 +24,20 @@ def check_partitions(op: str, x: RaggedArray) -> None:
         if isinstance(p, UniformPartition):
             used *= p.length
             continue
-        if known:
+        if not known:
+            _check_traced(op, p.splits, counts[level + 1])
+        else:
             used = _check_splits(op, kernels(p.splits).host(p.splits), used, counts[level + 1], level + 1)
+
+
+def _check_traced(op: str, splits: Any, below: int) -> None:
+    k = kernels(splits)
+    if not k.checking():
+        return
+    xp = namespace(splits)
+    ok = (splits[0] == 0) & (splits[-1] <= below) & xp.all(splits[1:] >= splits[:-1])
+    text = complaint(op, f"splits that rise from 0 to at most {below}", "{splits}", "Check the row lengths.")
+    k.check(ok, text, splits=splits)
 
 
 def _check_splits(op: str, splits: Any, above: int, below: int, axis: int) -> int:

@@ -29,6 +29,13 @@ def elementwise(op: str, function: Function, *operands: Any, **static: Any) -> A
         return RaggedArray(values, first.partitions)
     k, moved = meet(op, operands)
     met = plan(op, moved)
+    t = met.template
+    if all(state is None or set(state) == {"same"} for state in met.states):  # the same slots: nothing to lay out
+        flat = [
+            x if state is None else x.values[: t.capacity, ...] if x.capacity != t.capacity else x.values
+            for x, state in zip(met.operands, met.states, strict=True)
+        ]
+        return rebuild(t.nrows, t.partitions, k.call(_apply, *flat, function=function, **static))
     args = (met.template, *met.operands)
     values = k.call(_apply_laid_out, *args, function=function, states=met.states, **static)
     return rebuild(met.template.nrows, met.template.partitions, values)

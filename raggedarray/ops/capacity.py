@@ -1,18 +1,21 @@
 """Storage: how many slots and rows are allocated, which jit sees, beside how many are used, which it does not."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from operator import index
+from typing import Any
 
 from .._array import RaggedArray
 from .._errors import DynamicShapeError, complaint
+from .._levels import known_used
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import kernels, namespace
+from ._checking import ragged_only
 from ._overflow import fits, spoil
 
 __all__ = ["bucket_size", "compact", "with_capacity", "with_rows"]
 
-Policy = Literal["geometric", "linear"] | Sequence[int]
+Policy = str | Sequence[int]
 
 
 def bucket_size(n: int, *, mantissa_bits: int = 2, minimum: int = 8, policy: Policy = "geometric") -> int:
@@ -27,6 +30,7 @@ def bucket_size(n: int, *, mantissa_bits: int = 2, minimum: int = 8, policy: Pol
     >>> bucket_size(100, policy=[64, 128, 256])
     128
     """
+    n = index(n)
     if n < 0 or minimum < 1 or mantissa_bits < 0:
         raise ValueError(
             complaint(
@@ -42,13 +46,15 @@ def bucket_size(n: int, *, mantissa_bits: int = 2, minimum: int = 8, policy: Pol
         return max(size, minimum)
     if policy == "linear":
         return max(-(-n // minimum), 1) * minimum
-    enough = [size for size in policy if isinstance(size, int) and size >= n]
+    if isinstance(policy, str) or not len(policy):
+        raise ValueError(complaint("bucket_size", "'geometric', 'linear' or sizes", repr(policy), "Pass one of these."))
+    enough = [index(size) for size in policy if size >= n]
     if not enough:
         raise ValueError(complaint("bucket_size", f"a size of at least {n}", f"{list(policy)}", "Add a larger size."))
     return min(enough)
 
 
-def with_capacity(x: RaggedArray, capacity: int | Sequence[int], /) -> RaggedArray:
+def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArray:
     """The same rows over ``capacity`` slots. The data must fit; what is added is slack.
 
     With inner ragged axes a sequence may give the number of entries of every level below axis 0,
@@ -60,7 +66,7 @@ def with_capacity(x: RaggedArray, capacity: int | Sequence[int], /) -> RaggedArr
     >>> with_capacity(ragged([[1.0, 2.0], [3.0]]), 8).capacity
     8
     """
-    counts = entry_counts(x.partitions, x.capacity)
+    counts = entry_counts(ragged_only("with_capacity", x).partitions, x.capacity)
     sizes = (*counts[1:-1], capacity) if isinstance(capacity, int) else tuple(capacity)
     if len(sizes) != x.ragged_rank or any(n < 0 for n in sizes):
         raise ValueError(
@@ -75,7 +81,7 @@ def with_capacity(x: RaggedArray, capacity: int | Sequence[int], /) -> RaggedArr
         sizes_all.append(n)
         if n < counts[level]:
             what = "capacity" if level == x.ragged_rank else f"rows along axis {level + 1}"
-            ok = ok & fits("with_capacity", p.splits[-1], n, what, "capacity=")
+            ok = ok & fits("with_capacity", known_used(p), n, what, "capacity=")
     if tuple(sizes_all) == counts:
         return x
     k = x.kernels
@@ -151,6 +157,6 @@ def used_entries(x: RaggedArray) -> tuple[int, ...]:
     """Entries in use at each level below axis 0, the slots of ``values`` last (concrete)."""
     used, out = x.nrows, []
     for p in x.partitions:
-        used = used * p.length if isinstance(p, UniformPartition) else int(p.splits[used])
+        used = used * p.length if isinstance(p, UniformPartition) else int(known_used(p))
         out.append(used)
     return tuple(out)

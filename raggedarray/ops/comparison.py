@@ -8,7 +8,7 @@ from .._partition import RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import common, kernels, kind, namespace
 from ._broadcast import into
-from ._checking import check_consistent, check_partitions
+from ._checking import check_consistent, check_partitions, ragged_only
 
 __all__ = ["allclose", "array_equal", "validate"]
 
@@ -85,6 +85,6 @@ def validate(x: RaggedArray, /) -> RaggedArray:
     >>> validate(ragged([[1], [2, 3]])).nrows
     2
     """
-    check_consistent("validate", x)
+    check_consistent("validate", ragged_only("validate", x))
     check_partitions("validate", x)
     return x

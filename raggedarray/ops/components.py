@@ -8,6 +8,7 @@ from .._errors import DynamicShapeError, complaint
 from .._partition import Partition, RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import Kernels, kernels
+from ._checking import ragged_only
 
 __all__ = ["nested_dim", "nested_size", "unbind"]
 
@@ -20,6 +21,7 @@ def unbind(x: RaggedArray, /) -> tuple[Any, ...]:
     >>> [row.tolist() for row in unbind(ragged([[1, 2], [], [3]]))]
     [[1, 2], [], [3]]
     """
+    ragged_only("unbind", x)
     return tuple(rows_of(x, range(x.nrows), "unbind", "Use `ra.to_padded(x, length=)`."))
 
 
@@ -42,6 +44,7 @@ def nested_dim(x: RaggedArray, /) -> tuple[Any, ...]:
 
 
 def _nested(x: RaggedArray, leaf: Any) -> tuple[Any, ...]:
+    ragged_only("nested_size", x)
     _need_lengths(x, "nested_size", "Use `x.row_lengths()`.")
     *outer, last = [x.kernels.host(s).tolist() for s in x.nested_row_splits]
     items = [leaf(b - a) for a, b in pairwise(last)]
@@ -53,6 +56,13 @@ def _nested(x: RaggedArray, leaf: Any) -> tuple[Any, ...]:
 def _need_lengths(x: RaggedArray, op: str, advice: str) -> None:
     if not kernels(x.row_splits).is_concrete(x.partitions):
         raise DynamicShapeError(complaint(op, "row lengths that can be read", "traced ones", advice))
+
+
+def host_partitions(x: RaggedArray) -> tuple[Partition, ...]:
+    """The partitions with their splits as NumPy arrays (concrete)."""
+    return tuple(
+        p if isinstance(p, UniformPartition) else RowPartition(kernels(p.splits).host(p.splits)) for p in x.partitions
+    )
 
 
 def rows_of(x: RaggedArray, index: Any, op: str, advice: str) -> list[Any]:

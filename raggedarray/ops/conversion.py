@@ -11,8 +11,10 @@ from .._partition import RowPartition, UniformPartition
 from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
 from ._broadcast import into
+from ._checking import ragged_only
 from ._overflow import fits, spoil
 from .capacity import bucket_size, used_entries, with_capacity
+from .components import host_partitions
 from .selection import astype
 
 __all__ = ["asarray", "from_padded", "to_mask", "to_padded"]
@@ -68,7 +70,7 @@ def _backend(xp: Any) -> Kernels:
 
 def _moved(k: Kernels, x: RaggedArray, capacity: int | tuple[int, ...] | None) -> RaggedArray:
     """Resize on the host, where sizes cost no compilation, then move."""
-    host = into(backend("numpy"), RaggedArray(x.kernels.host(x.values), _host_partitions(x)))
+    host = into(backend("numpy"), RaggedArray(x.kernels.host(x.values), host_partitions(x)))
     used = used_entries(host)
     if k.trims:
         sizes = used if capacity is None else capacity
@@ -76,11 +78,6 @@ def _moved(k: Kernels, x: RaggedArray, capacity: int | tuple[int, ...] | None) -
         rounded = tuple(bucket_size(n) for n in used)
         sizes = rounded if capacity is None else (*rounded[:-1], capacity) if isinstance(capacity, int) else capacity
     return into(k, with_capacity(host, sizes))
-
-
-def _host_partitions(x: RaggedArray) -> tuple[Any, ...]:
-    host = x.kernels.host
-    return tuple(p if isinstance(p, UniformPartition) else RowPartition(host(p.splits)) for p in x.partitions)
 
 
 def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None) -> Array:
@@ -108,7 +105,7 @@ def to_padded(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None,
            [0, 0, 0],
            [4, 0, 0]])
     """
-    x = x.used_values()
+    x = ragged_only("to_padded", x).used_values()
     lengths, ok = _padded_lengths("to_padded", x, length)
     fill = x.kernels.asarray(fill_value, dtype=x.dtype)
     return x.kernels.call(_to_padded, x, fill, ok=ok, lengths=lengths)
@@ -122,7 +119,7 @@ def to_mask(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None) -
            [False, False, False],
            [ True, False, False]])
     """
-    lengths, _ = _padded_lengths("to_mask", x, length)
+    lengths, _ = _padded_lengths("to_mask", ragged_only("to_mask", x), length)
     return x.kernels.call(_to_mask, x.partitions, lengths=lengths)
 
 
@@ -218,15 +215,14 @@ def from_padded(
             raise ValueError(complaint("from_padded", f"a bool mask of shape {(nrows, width)}", got, "Reshape it."))
         values, splits = k.call(_from_mask, array, mask)
         return RaggedArray(values, (RowPartition(k.index(splits)),))
-    if lengths is not None:
-        _check_lengths(k, lengths, nrows, width)
-    values, splits = k.call(
-        _from_lengths, array, lengths, None if padding is None else k.asarray(padding, dtype=array.dtype)
-    )
+    ok = True if lengths is None else _check_lengths(k, lengths, nrows, width)
+    padding = None if padding is None else k.asarray(padding, dtype=array.dtype)
+    values, splits = k.call(_from_lengths, array, lengths, padding, ok=ok)
     return RaggedArray(values, (RowPartition(k.index(splits)),))
 
 
-def _check_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> None:
+def _check_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> Any:
+    """Whether every length is one: raises where that can be read."""
     if tuple(lengths.shape) != (nrows,):
         raise ValueError(
             complaint("from_padded", f"lengths of shape {(nrows,)}", f"{tuple(lengths.shape)}", "Pass one per row.")
@@ -239,12 +235,16 @@ def _check_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> None:
         if bad.size:
             got = f"{known[bad[0]]} at row {bad[0]}"
             raise ValueError(complaint("from_padded", f"lengths from 0 to {width}", got, "Pad the array further."))
-    elif k.checking():
-        ok = namespace(lengths).all((lengths >= 0) & (lengths <= width))
-        k.check(ok, complaint("from_padded", f"lengths from 0 to {width}", "others", "Pad the array further."))
+        return True
+    xp = namespace(lengths)
+    ok = xp.all((lengths >= 0) & (lengths <= width))
+    if k.checking():
+        text = complaint("from_padded", f"lengths from 0 to {width}", "{low} to {high}", "Pad the array further.")
+        k.check(ok, text, low=xp.min(lengths), high=xp.max(lengths))
+    return ok
 
 
-def _from_lengths(array: Array, lengths: Array | None, padding: Array | None) -> tuple[Array, Array]:
+def _from_lengths(array: Array, lengths: Array | None, padding: Array | None, *, ok: Any) -> tuple[Array, Array]:
     xp, (nrows, width) = namespace(array), array.shape[:2]
     at = xp.arange(width, dtype=xp.int32)
     if padding is not None:
@@ -258,7 +258,8 @@ def _from_lengths(array: Array, lengths: Array | None, padding: Array | None) ->
     if lengths is None:
         lengths = xp.full((nrows,), width, dtype=xp.int32)
     mask = at[None, :] < xp.astype(lengths, xp.int32)[:, None]
-    return _from_mask(array, mask)
+    values, splits = _from_mask(array, mask)
+    return spoil(values, ok), splits
 
 
 def _from_mask(array: Array, mask: Array) -> tuple[Array, Array]:

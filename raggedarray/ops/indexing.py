@@ -12,11 +12,11 @@ from .._errors import DynamicShapeError, complaint
 from .._levels import needed_entries, take_rows
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
-from ..backends import common, is_array, kernels, kind, namespace
+from ..backends import backend, common, is_array, kernels, kind, namespace
 from ._broadcast import into
 from ._overflow import fits, spoil
-from .capacity import bucket_size, used_entries
-from .components import rows_of
+from .capacity import bucket_size
+from .components import host_partitions, rows_of
 
 __all__ = ["boolean_mask", "row", "take"]
 
@@ -35,7 +35,13 @@ def getitem(x: RaggedArray, key: Any) -> Any:
         raise IndexError(complaint("getitem", "an int, slice, index array or mask of rows", got, advice))
     if is_array(key) and not kernels(key).is_concrete(key):
         raise _dynamic_row()
-    i = as_int(key)
+    try:
+        i = as_int(key)
+    except TypeError:
+        got = f"{type(key).__name__} {key!r}"
+        raise IndexError(
+            complaint("getitem", "an int, slice, index array or mask of rows", got, "Index rows.")
+        ) from None
     if not -x.nrows <= i < x.nrows:
         raise IndexError(complaint("getitem", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
     if not kernels(x.row_splits).is_concrete(x.partitions):
@@ -140,20 +146,31 @@ def take(x: Any, indices: Array, /, *, axis: int = 0, capacity: int | tuple[int,
         raise IndexError(complaint("take", "axis 0", str(axis), "Use `ra.map_values` for inner axes."))
     given = indices if is_array(indices) else common("take", []).asarray(indices)
     if given.ndim != 1 or kind(given.dtype) not in ("int", "uint"):
-        raise TypeError(
-            complaint("take", "integer indices of one axis", f"{given.dtype} {tuple(given.shape)}", "Flatten them.")
-        )
+        got = f"{given.dtype} {tuple(given.shape)}"
+        raise TypeError(complaint("take", "integer indices of one axis", got, "Convert or flatten them."))
     k = common("take", [x.values, given])
     x = into(k, x).used_values()
+    known = None
     if kernels(given).is_concrete(given):
         known = kernels(given).host(given)
         bad = ((known < -x.nrows) | (known >= x.nrows)).nonzero()[0]
         if bad.size:
             got = f"{known[bad[0]]} at position {bad[0]}"
             raise IndexError(complaint("take", f"rows from {-x.nrows} to {x.nrows - 1}", got, "Check `len(x)`."))
+        known = known % max(x.nrows, 1)
+    elif k.checking():
+        xp = namespace(given)
+        text = complaint("take", f"rows from {-x.nrows} to {x.nrows - 1}", "{low} to {high}", "Check `len(x)`.")
+        low, high = xp.min(given), xp.max(given)
+        k.check((low >= -x.nrows) & (high < x.nrows), text, low=low, high=high)
     rows = k.call(_normal_rows, k.index(given), nrows=x.nrows)
-    sizes, ok = _capacities(x, rows, capacity)
-    values, partitions = k.call(_take, x.values, x.partitions, rows, sizes=sizes, ok=ok)
+    return _take_rows("take", x, rows, known, capacity)
+
+
+def _take_rows(op: str, x: RaggedArray, rows: Array, known: Any, capacity: int | tuple[int, ...] | None) -> RaggedArray:
+    """Rows by index; ``known`` are the same indices on the host, or None where they are traced."""
+    sizes, ok = _capacities(op, x, rows, known, capacity)
+    values, partitions = x.kernels.call(_take, x.values, x.partitions, rows, sizes=sizes, ok=ok)
     return RaggedArray(values, partitions)
 
 
@@ -163,26 +180,32 @@ def _normal_rows(rows: Array, *, nrows: int) -> Array:
     return xp.where((rows < 0) | (rows >= nrows), xp.asarray(nrows, dtype=rows.dtype), rows)
 
 
-def _capacities(x: RaggedArray, rows: Array, capacity: int | tuple[int, ...] | None) -> tuple[tuple[int, ...], Any]:
+def _capacities(
+    op: str, x: RaggedArray, rows: Array, known: Any, capacity: int | tuple[int, ...] | None
+) -> tuple[tuple[int, ...], Any]:
     """Static sizes of the levels below axis 0, and whether the rows fit them."""
-    k = x.kernels
-    counts = entry_counts(x.partitions, x.capacity)[1:]
-    known = k.is_concrete(rows, x.partitions)
-    if capacity is None and not known:
-        raise DynamicShapeError(complaint("take", "a static capacity", "traced rows or lengths", "Pass `capacity=`."))
-    need = k.call(needed_entries, x.partitions, rows)
+    k, counts = x.kernels, entry_counts(x.partitions, x.capacity)[1:]
+    readable = known is not None and k.is_concrete(x.partitions)
+    if capacity is None and not readable:
+        if known is not None and len(set(known.tolist())) == known.size:
+            return counts, True  # no row twice, so they fit where they were
+        raise DynamicShapeError(
+            complaint(op, "a static capacity", "traced rows or lengths", "Call `ra.take(x, indices, capacity=)`.")
+        )
+    if readable:
+        host = backend("numpy")
+        need: Any = [int(n) for n in needed_entries(host_partitions(x), host.index(known))]
+    else:
+        need = k.call(needed_entries, x.partitions, rows)
     if capacity is None:
-        exact = tuple(int(n) for n in need)
-        if k.trims:
-            return exact, True
-        return tuple(n if m <= n else bucket_size(m) for m, n in zip(exact, counts, strict=True)), True
-    sizes = capacity if isinstance(capacity, tuple) else (*counts[:-1], capacity)
+        return tuple(m if k.trims else n if m <= n else bucket_size(m) for m, n in zip(need, counts, strict=True)), True
+    sizes = tuple(capacity) if isinstance(capacity, tuple | list) else (*counts[:-1], as_int(capacity))
     if len(sizes) != x.ragged_rank:
-        raise ValueError(complaint("take", f"{x.ragged_rank} sizes", str(capacity), "Pass one per level below axis 0."))
+        raise ValueError(complaint(op, f"{x.ragged_rank} sizes", str(capacity), "Pass one per level below axis 0."))
     ok: Any = True
     for p, n, m in zip(x.partitions, sizes, need, strict=True):
         if isinstance(p, RowPartition):
-            ok = ok & fits("take", m, n, "capacity", "capacity=")
+            ok = ok & fits(op, m, n, "capacity", "capacity=")
     return sizes, ok
 
 
@@ -221,21 +244,30 @@ def boolean_mask(
     k = common("boolean_mask", [x.values, mask])
     mask = mask if kernels(mask) is k else k.asarray(mask)
     x = into(k, x).used_values()
-    ok: Any = True
+    known = None
     if k.is_concrete(mask):
-        count: Any = int(k.host(mask).sum())
+        known = k.host(mask).nonzero()[0]
+        count: Any = known.size
+        if size is not None:
+            fits("boolean_mask", count, size, "size", "size=")
+            known = backend("numpy").true_index(k.host(mask), size)
     elif size is None:
-        raise DynamicShapeError(complaint("boolean_mask", "a static row count", "a traced mask", "Pass `size=`."))
+        raise DynamicShapeError(
+            complaint("boolean_mask", "a static row count", "a traced mask", "Call `ra.boolean_mask(x, mask, size=)`.")
+        )
     else:
-        xp = namespace(mask)
-        count = xp.sum(xp.astype(mask, xp.int32))
+        count = k.call(_count_true, mask)
     ok = fits("boolean_mask", count, count if size is None else size, "size", "size=")
     rows = k.index(k.call(_true_rows, mask, size=count if size is None else size))
-    sizes = entry_counts(x.partitions, x.capacity)[1:] if capacity is None else capacity
-    if k.trims and capacity is None:
-        sizes = used_entries(x)
-    checked, fitting = _capacities(x, rows, sizes)
-    values, partitions = k.call(
-        _take, x.values, x.partitions, rows, sizes=checked, ok=ok if fitting is True else ok & fitting
-    )
+    sizes = capacity
+    if capacity is None and not k.trims:
+        sizes = entry_counts(x.partitions, x.capacity)[1:]
+    checked, fitting = _capacities("boolean_mask", x, rows, known, sizes)
+    ok = ok if fitting is True else ok & fitting
+    values, partitions = k.call(_take, x.values, x.partitions, rows, sizes=checked, ok=ok)
     return RaggedArray(values, partitions)
+
+
+def _count_true(mask: Array) -> Array:
+    xp = namespace(mask)
+    return xp.sum(xp.astype(mask, xp.int32))

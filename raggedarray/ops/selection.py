@@ -7,7 +7,7 @@ from .._array import RaggedArray
 from .._errors import complaint
 from .._partition import RowPartition
 from .._typing import Array, DType
-from ..backends import kernels, namespace
+from ..backends import is_array, kernels, namespace
 from ._agreement import agree, is_uniform
 from ._broadcast import Plan, is_scalar, lay_out, meet, plan
 from ._elementwise import elementwise
@@ -101,6 +101,8 @@ def map_values(f: Callable[..., Array], *xs: Any) -> RaggedArray:
     t = met.template
     operands = k.call(_laid_out, met.template, *met.operands, states=met.states) if len(xs) > 1 else [t.values]
     values = f(*operands)
+    if is_array(values) and kernels(values) is not k and k.name != "numpy":
+        values = k.asarray(values)
     if getattr(values, "shape", ())[:1] != (t.capacity,):
         got = f"shape {getattr(values, 'shape', None)}"
         raise ValueError(complaint("map_values", f"a result of {t.capacity} slots", got, "Keep the first axis."))

@@ -7,6 +7,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._typing import Array
 from ..backends import backend, is_array, kind
+from ._broadcast import into
 
 __all__ = ["checked", "checks", "grad", "value_and_grad"]
 
@@ -66,7 +67,7 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
         result, grads = jax.value_and_grad(of_values, has_aux)(values)
         out: list[Any] = [None] * len(leaves)
         for i, g in zip(at, grads, strict=True):
-            out[i] = _without_slack(leaves[i], g) if isinstance(leaves[i], RaggedArray) else g
+            out[i] = RaggedArray(g, into(jax, leaves[i]).partitions) if isinstance(leaves[i], RaggedArray) else g
         rebuilt = jax.unflatten(structure, out)
         return result, rebuilt if isinstance(argnums, tuple) else rebuilt[0]
 
@@ -85,20 +86,6 @@ def _inexact(leaf: Any) -> bool:
     if isinstance(leaf, RaggedArray) or is_array(leaf):
         return kind(leaf.dtype) in ("float", "complex")
     return isinstance(leaf, float | complex)
-
-
-def _without_slack(x: RaggedArray, g: Array) -> RaggedArray:
-    k = backend("jax")
-    from ._broadcast import into
-
-    x = into(k, x)
-    return RaggedArray(k.call(_zero_slack, x, g), x.partitions)
-
-
-def _zero_slack(x: RaggedArray, g: Array) -> Array:
-    xp = x.xp
-    mask = xp.reshape(x.used_mask(), (x.capacity, *(1,) * len(x.inner_shape)))
-    return xp.where(mask, g, xp.zeros_like(g))
 
 
 def checks() -> Any:

@@ -12,6 +12,7 @@ from ..._levels import composed_splits, library, used_slots
 from ..._typing import Array
 from ...backends import common, kernels, kind, namespace
 from .._broadcast import into, meet
+from ..capacity import used_entries
 
 __all__ = ["embedding", "linear"]
 
@@ -91,7 +92,7 @@ def embedding(ids: Any, table: Array, /) -> Any:
         return xp.reshape(xp.take(table, xp.reshape(ids, (-1,)), axis=0), (*ids.shape, *table.shape[1:]))
     ids = into(k, ids).used_values()
     if ids.is_concrete():
-        used = k.host(ids.values)[: int(used_slots(ids.partitions))]
+        used = k.host(ids.values)[: used_entries(ids)[-1]]
         bad = ((used < 0) | (used >= table.shape[0])).nonzero()
         if bad[0].size:
             at = tuple(int(axis[0]) for axis in bad)
@@ -103,8 +104,11 @@ def embedding(ids: Any, table: Array, /) -> Any:
         xp = ids.xp
         known = (ids.values >= 0) & (ids.values < table.shape[0])
         mask = xp.reshape(ids.used_mask(), (ids.capacity, *(1,) * len(ids.inner_shape)))
-        text = complaint("nn.embedding", f"ids from 0 to {table.shape[0] - 1}", "others", "Check the vocabulary.")
-        k.check(xp.all(known | ~mask), text)
+        seen = xp.where(mask, ids.values, xp.zeros_like(ids.values))
+        text = complaint(
+            "nn.embedding", f"ids from 0 to {table.shape[0] - 1}", "{low} to {high}", "Check the vocabulary."
+        )
+        k.check(xp.all(known | ~mask), text, low=xp.min(seen), high=xp.max(seen))
     return RaggedArray(k.call(_embedding, ids, table), ids.partitions)
 
 
