@@ -33,7 +33,7 @@ nightly: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 clean:
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,6 +15,7 @@ from .ops import logic as _logic
 from .ops import nesting as _nesting
 from .ops import nn, special
 from .ops import reduction as _reduction
+from .ops import searching as _searching
 from .ops import selection as _selection
 from .ops import transcendental as _transcendental
 from .ops import transforms as _transforms
@@ -29,6 +30,7 @@ from .ops.indexing import getitem as _getitem  # noqa: F401
 from .ops.logic import *  # noqa: F403
 from .ops.nesting import *  # noqa: F403
 from .ops.reduction import *  # noqa: F403
+from .ops.searching import *  # noqa: F403
 from .ops.selection import *  # noqa: F403
 from .ops.transcendental import *  # noqa: F403
 from .ops.transforms import *  # noqa: F403
@@ -53,6 +55,7 @@ __all__ = [
     *_logic.__all__,
     *_nesting.__all__,
     *_reduction.__all__,
+    *_searching.__all__,
     *_selection.__all__,
     *_transcendental.__all__,
     *_transforms.__all__,

@@ -34,8 +34,9 @@ def _number(v: Any) -> str:
 def _flat(items: Any) -> str:
     if not isinstance(items, list):
         return _number(items)
-    if len(items) > 2 * _EDGE + 1:
-        return "[" + ", ".join([*map(_flat, items[:_EDGE]), "...", *map(_flat, items[-_EDGE:])]) + "]"
+    edge = _EDGE if not isinstance(items[0] if items else 0, list) else 1
+    if len(items) > 2 * edge + 1:
+        return "[" + ", ".join([*map(_flat, items[:edge]), "...", *map(_flat, items[-edge:])]) + "]"
     return "[" + ", ".join(map(_flat, items)) + "]"
 
 

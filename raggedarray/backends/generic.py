@@ -136,8 +136,8 @@ def embedding(table: Array, ids: Array, used: Array, /) -> Array:
 def true_index(mask: Array, size: int, /) -> Array:
     xp = array_namespace(mask)
     (found,) = xp.nonzero(mask)
-    rest = xp.full((max(size - found.shape[0], 0),), mask.shape[0], dtype=found.dtype)
-    return xp.concat((found[:size], rest))
+    found = found[: min(size, found.shape[0])]
+    return xp.concat((found, xp.full((size - found.shape[0],), mask.shape[0], dtype=found.dtype)))
 
 
 def stop_gradient(x: Array, /) -> Array:

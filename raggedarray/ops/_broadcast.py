@@ -161,7 +161,7 @@ def _states(op: str, t: RaggedArray, x: RaggedArray, given: Any) -> tuple[State,
         states.append(state)
     for a, b in zip(reversed(t.inner_shape), reversed(x.inner_shape), strict=False):
         if a != b and 1 not in (a, b):
-            raise _mismatch(op, t.shape, given.shape, "Inner axes must be equal or 1.")
+            raise _mismatch(op, t.shape, given.shape, _advice(t, given))
     return tuple(states)
 
 
@@ -179,8 +179,12 @@ def _smallest(t: RaggedArray, levels: list[Any], states: tuple[tuple[State, ...]
 
 
 def _advice(t: RaggedArray, given: Any) -> str:
-    if given.ndim == 1 and given.shape[0] == t.nrows and t.ndim > 1:
-        return f"Write `b[:{', None' * (t.ndim - 1)}]` for per-row data."
+    inner = len(t.inner_shape)
+    if isinstance(given, RaggedArray) or not given.ndim or given.shape[0] != t.nrows:
+        return "A dense axis may meet a ragged one only with size 1."
+    if tuple(given.shape[1:]) in ((), t.inner_shape):
+        item = ", :" * inner if given.ndim > 1 else ", None" * inner
+        return f"Write `b[:{', None' * t.ragged_rank}{item}]` for per-row data."
     return "A dense axis may meet a ragged one only with size 1."
 
 

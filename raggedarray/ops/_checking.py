@@ -1,5 +1,6 @@
 """Whether partitions describe what they claim to: the checks of the factories and of `validate`."""
 
+from operator import index
 from typing import Any
 
 from .._array import RaggedArray
@@ -15,6 +16,17 @@ def ragged_only(op: str, x: Any) -> RaggedArray:
     return x
 
 
+def sizes_of(op: str, n: Any) -> Any:
+    """A static size, or a tuple of them, as Python ints; NumPy's integers are welcome."""
+    if isinstance(n, tuple | list):
+        return tuple(sizes_of(op, m) for m in n)
+    try:
+        return index(n)
+    except TypeError:
+        what = type(n).__name__
+        raise TypeError(complaint(op, "a static size", what, "Pass an int that does not depend on data.")) from None
+
+
 def check_partitions(op: str, x: RaggedArray) -> None:
     """Splits start at 0, never decrease, end within the entries below; traced ones at run time under `checks`."""
     counts = entry_counts(x.partitions, x.capacity)
@@ -27,7 +39,9 @@ def check_partitions(op: str, x: RaggedArray) -> None:
         if not known:
             _check_traced(op, p.splits, counts[level + 1])
         else:
-            used = _check_splits(op, kernels(p.splits).host(p.splits), used, counts[level + 1], level + 1)
+            used = _check_splits(
+                op, kernels(p.splits).host(p.splits), used, counts[level + 1], level + 1, level + 1 == x.ragged_rank
+            )
 
 
 def _check_traced(op: str, splits: Any, below: int) -> None:
@@ -40,15 +54,9 @@ def _check_traced(op: str, splits: Any, below: int) -> None:
     k.check(ok, text, splits=splits)
 
 
-def _check_splits(op: str, splits: Any, above: int, below: int, axis: int) -> int:
+def _check_splits(op: str, splits: Any, above: int, below: int, axis: int, last: bool) -> int:
     """Check the splits of one level with ``above`` entries in use; return how many they use below."""
     where = f" of axis {axis}" if axis > 1 else ""
-    if above > len(splits) - 1:
-        raise ValueError(
-            complaint(
-                op, f"splits{where} of at least {above} rows", f"{len(splits) - 1}", "The outer splits name more rows."
-            )
-        )
     if splits[0] != 0:
         raise ValueError(complaint(op, f"splits{where} that start at 0", f"{splits[0]}", "Prepend the 0."))
     down = (splits[1:] < splits[:-1]).nonzero()[0]
@@ -67,9 +75,8 @@ def _check_splits(op: str, splits: Any, above: int, below: int, axis: int) -> in
             )
         )
     if splits[-1] > below:
-        raise ValueError(
-            complaint(op, f"splits{where} that end at {below} or before", f"{splits[-1]}", "Pass the missing values.")
-        )
+        advice = "Pass the missing values." if last else "The splits of the next axis have fewer rows."
+        raise ValueError(complaint(op, f"splits{where} that end at {below} or before", f"{splits[-1]}", advice))
     return int(splits[-1])
 
 

@@ -10,7 +10,7 @@ from .._levels import known_used
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import kernels, namespace
-from ._checking import ragged_only
+from ._checking import ragged_only, sizes_of
 from ._overflow import fits, spoil
 
 __all__ = ["bucket_size", "compact", "with_capacity", "with_rows"]
@@ -67,7 +67,8 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
     8
     """
     counts = entry_counts(ragged_only("with_capacity", x).partitions, x.capacity)
-    sizes = (*counts[1:-1], capacity) if isinstance(capacity, int) else tuple(capacity)
+    given = sizes_of("with_capacity", capacity)
+    sizes = (*counts[1:-1], given) if isinstance(given, int) else given
     if len(sizes) != x.ragged_rank or any(n < 0 for n in sizes):
         raise ValueError(
             complaint("with_capacity", f"{x.ragged_rank} sizes", f"{capacity}", "Pass one per level below axis 0.")
@@ -122,6 +123,7 @@ def with_rows(x: RaggedArray, nrows: int, /) -> RaggedArray:
     >>> with_rows(ragged([[1], [2, 3]]), 4).tolist()
     [[1], [2, 3], [], []]
     """
+    nrows = sizes_of("with_rows", nrows)
     if nrows < x.nrows:
         raise ValueError(complaint("with_rows", f"at least {x.nrows} rows", f"{nrows}", "Take rows with `x[:n]`."))
     first = x.partitions[0]

@@ -11,7 +11,7 @@ from .._partition import RowPartition, UniformPartition
 from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
 from ._broadcast import into
-from ._checking import ragged_only
+from ._checking import ragged_only, sizes_of
 from ._overflow import fits, spoil
 from .capacity import bucket_size, used_entries, with_capacity
 from .components import host_partitions
@@ -76,7 +76,8 @@ def _moved(k: Kernels, x: RaggedArray, capacity: int | tuple[int, ...] | None) -
         sizes = used if capacity is None else capacity
     else:
         rounded = tuple(bucket_size(n) for n in used)
-        sizes = rounded if capacity is None else (*rounded[:-1], capacity) if isinstance(capacity, int) else capacity
+        given = None if capacity is None else sizes_of("asarray", capacity)
+        sizes = rounded if given is None else (*rounded[:-1], given) if isinstance(given, int) else given
     return into(k, with_capacity(host, sizes))
 
 
@@ -126,6 +127,7 @@ def to_mask(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None) -
 def _padded_lengths(op: str, x: RaggedArray, length: int | tuple[int, ...] | None) -> tuple[tuple[int, ...], Any]:
     """A static length for each level below axis 0, and whether all rows fit."""
     rows = [p for p in x.partitions if isinstance(p, RowPartition)]
+    length = None if length is None else sizes_of(op, length)
     given = [None] * len(rows) if length is None else [length] if isinstance(length, int) else list(length)
     if len(given) != len(rows):
         raise ValueError(complaint(op, f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))

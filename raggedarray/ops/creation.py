@@ -13,7 +13,7 @@ from .._levels import splits_of
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
-from ._checking import check_partitions
+from ._checking import check_partitions, sizes_of
 
 __all__ = [
     "from_nested_row_lengths",
@@ -133,8 +133,9 @@ def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
                 "Pass ids of shape (capacity,).",
             )
         )
-    if not isinstance(nrows, int) or nrows < 0:
-        raise TypeError(complaint("from_row_ids", "nrows as an int", repr(nrows), "Pass the static row count."))
+    nrows = sizes_of("from_row_ids", nrows)
+    if nrows < 0:
+        raise ValueError(complaint("from_row_ids", "nrows of 0 or more", str(nrows), "Pass the static row count."))
     k = kernels(row_ids)
     if k.is_concrete(row_ids):
         ids = k.host(row_ids)

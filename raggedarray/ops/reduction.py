@@ -14,19 +14,18 @@ passed to their own library. Axes out of range raise `IndexError`, repeated ones
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
-from .._levels import ancestors, library, parents, positions
 from .._typing import Array, Axis, DType
 from ..backends import Reduction, kind, namespace
 from ..backends.generic import identity
 from ._reduce import Frame, accumulator, run
 
 __all__ = [
-    "all", "any", "argmax", "argmin", "count_nonzero", "logsumexp", "max", "mean", "min", "prod", "std", "sum", "var",
+    "all", "any", "logsumexp", "max", "mean", "min", "prod", "std", "sum", "var",
 ]  # fmt: skip
 
 
-def _reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], **static: Any) -> Any:
+def reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], **static: Any) -> Any:
+    """Reduce a RaggedArray by a body on a `Frame`, a plain array by its own library."""
     if isinstance(x, RaggedArray):
         return run(op, body, x, *scalars, **options, **static)
     given = {k: v for k, v in (*options.items(), *static.items()) if v is not None}
@@ -46,22 +45,22 @@ def sum(
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
     dtype = dtype if dtype is None or not isinstance(x, RaggedArray) else x.kernels.dtype(dtype, x.values)
-    return _reduce("sum", _sum, x, initial, options=options, dtype=dtype)
+    return reduce("sum", total, x, initial, options=options, dtype=dtype)
 
 
-def _sum(f: Frame, v: Array, where: Array | None, initial: Any, *, dtype: Any, how: Reduction = "sum") -> Array:
-    xp = f.xp
-    out = accumulator(v, "sum") if dtype is None else dtype
-    out = v.dtype if dtype is None and kind(v.dtype) in ("float", "complex") else out
+def total(f: Frame, v: Array, where: Array | None, initial: Any, *, dtype: Any, how: Reduction = "sum") -> Array:
+    """Sum (or product) of each group: the body of `sum`, `prod` and `count_nonzero`."""
+    xp, inexact = f.xp, ("float", "complex")
+    out = dtype if dtype is not None else v.dtype if kind(v.dtype) in inexact else accumulator(v, "sum")
     v = xp.astype(v, out, copy=False)
-    v = xp.astype(v, accumulator(v, "sum") if kind(out) in ("float", "complex") else out, copy=False)
+    v = xp.astype(v, accumulator(v, "sum"), copy=False) if kind(out) in inexact else v
     if where is not None:
         v = xp.where(where, v, xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype))
-    total = f.reduce(how, v)
+    result = f.reduce(how, v)
     if initial is not None:
-        start = xp.asarray(initial, dtype=total.dtype)
-        total = total + start if how == "sum" else total * start
-    return xp.astype(total, out, copy=False)
+        start = xp.asarray(initial, dtype=result.dtype)
+        result = result + start if how == "sum" else result * start
+    return xp.astype(result, out, copy=False)
 
 
 def prod(
@@ -75,11 +74,11 @@ def prod(
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
     dtype = dtype if dtype is None or not isinstance(x, RaggedArray) else x.kernels.dtype(dtype, x.values)
-    return _reduce("prod", _prod, x, initial, options=options, dtype=dtype)
+    return reduce("prod", _prod, x, initial, options=options, dtype=dtype)
 
 
 def _prod(f: Frame, v: Array, where: Array | None, initial: Any, *, dtype: Any) -> Array:
-    return _sum(f, v, where, initial, dtype=dtype, how="prod")
+    return total(f, v, where, initial, dtype=dtype, how="prod")
 
 
 def min(
@@ -100,7 +99,7 @@ def min(
     array([ 2., inf])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return _reduce(
+    return reduce(
         "min", _extreme, x, initial, options=options, **({"how": "min"} if isinstance(x, RaggedArray) else {})
     )
 
@@ -123,7 +122,7 @@ def max(
     array([  3., -inf])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return _reduce(
+    return reduce(
         "max", _extreme, x, initial, options=options, **({"how": "max"} if isinstance(x, RaggedArray) else {})
     )
 
@@ -144,7 +143,7 @@ def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = N
     >>> mean(ragged([[1.0, 2.0], [], [3.0]]), axis=1)
     array([1.5, nan, 3. ])
     """
-    return _reduce("mean", _mean, x, options={"axis": axis, "keepdims": keepdims, "where": where, "length": length})
+    return reduce("mean", _mean, x, options={"axis": axis, "keepdims": keepdims, "where": where, "length": length})
 
 
 def _mean(f: Frame, v: Array, where: Array | None) -> Array:
@@ -173,7 +172,7 @@ def var(
     array([ 1., nan])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return _reduce("var", _var, x, options=options, correction=correction)
+    return reduce("var", _var, x, options=options, correction=correction)
 
 
 def _var(f: Frame, v: Array, where: Array | None, *, correction: float) -> Array:
@@ -207,7 +206,7 @@ def std(
     array([ 1., nan])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return _reduce("std", _std, x, options=options, correction=correction)
+    return reduce("std", _std, x, options=options, correction=correction)
 
 
 def _std(f: Frame, v: Array, where: Array | None, *, correction: float) -> Array:
@@ -225,7 +224,7 @@ def any(x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = No
     array([ True, False])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return _reduce("any", _truth, x, options=options, **({"how": "max"} if isinstance(x, RaggedArray) else {}))
+    return reduce("any", _truth, x, options=options, **({"how": "max"} if isinstance(x, RaggedArray) else {}))
 
 
 def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = None, length: int | None = None) -> Any:
@@ -235,98 +234,11 @@ def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = No
     array([False,  True])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return _reduce("all", _truth, x, options=options, **({"how": "min"} if isinstance(x, RaggedArray) else {}))
+    return reduce("all", _truth, x, options=options, **({"how": "min"} if isinstance(x, RaggedArray) else {}))
 
 
 def _truth(f: Frame, v: Array, where: Array | None, *, how: Any) -> Array:
     return _extreme(f, v if kind(v.dtype) == "bool" else v != 0, where, None, how=how)
-
-
-def count_nonzero(
-    x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = None, length: int | None = None
-) -> Any:
-    """How many elements are true (not zero), as the default integer; an empty row gives 0.
-
-    >>> count_nonzero(ragged([[0, 2], []]), axis=1)
-    array([1, 0])
-    """
-    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return _reduce("count_nonzero", _count_nonzero, x, options=options)
-
-
-def _count_nonzero(f: Frame, v: Array, where: Array | None) -> Array:
-    return _sum(f, v if kind(v.dtype) == "bool" else v != 0, where, None, dtype=None)
-
-
-def argmin(
-    x: Any, /, *, axis: int | None = None, keepdims: bool = False, where: Any = None, length: int | None = None
-) -> Any:
-    """Index of the first smallest element along one axis (within the row), or of all stored elements; NaN wins.
-
-    Nothing to compare gives -1. The result has the default integer dtype.
-
-    >>> argmin(ragged([[3.0, 1.0], []]), axis=1)
-    array([ 1, -1])
-    """
-    return _arg("argmin", "min", x, axis, keepdims, where, length)
-
-
-def argmax(
-    x: Any, /, *, axis: int | None = None, keepdims: bool = False, where: Any = None, length: int | None = None
-) -> Any:
-    """Index of the first largest element along one axis (within the row), or of all stored elements; NaN wins.
-
-    Nothing to compare gives -1. The result has the default integer dtype.
-
-    >>> argmax(ragged([[3.0, 1.0], []]), axis=1)
-    array([ 0, -1])
-    """
-    return _arg("argmax", "max", x, axis, keepdims, where, length)
-
-
-def _arg(op: str, how: str, x: Any, axis: int | None, keepdims: bool, where: Any, length: int | None) -> Any:
-    if isinstance(axis, tuple):
-        raise TypeError(complaint(op, "one axis or None", str(axis), "Reduce one axis at a time."))
-    options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    if not isinstance(x, RaggedArray):
-        return _reduce(op, _best, x, options=options)
-    if kind(x.dtype) == "complex":
-        raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Compare `ra.abs(x)`."))
-    return run(op, _best, x, **options, how=how)
-
-
-def _best(f: Frame, v: Array, where: Array | None, *, how: Any) -> Array:
-    xp, out = f.xp, f.kernels.dtype("int64", v)
-    v = xp.astype(v, xp.uint8) if kind(v.dtype) == "bool" else v
-    nothing = xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype)
-    best = f.reduce(how, v if where is None else xp.where(where, v, nothing))
-    hit = v == f.spread(best)
-    hit = hit | xp.isnan(v) if kind(v.dtype) == "float" else hit
-    hit = hit if where is None else hit & where
-    at = xp.astype(xp.broadcast_to(_coordinate(f, v), v.shape), out)
-    far = xp.asarray(xp.iinfo(out).max, dtype=out)
-    first = f.reduce("min", xp.where(hit, at, far))
-    return xp.where(first == far, xp.asarray(-1, dtype=out), first)
-
-
-def _coordinate(f: Frame, v: Array) -> Array:
-    """Index of each element along the reduced axis, or among all stored elements."""
-    xp, x = f.xp, f.x
-    if len(f.axes.levels) + len(f.axes.inner) != 1:
-        count = 1
-        for n in v.shape:
-            count *= n
-        return xp.reshape(xp.arange(count), v.shape)
-    if f.axes.inner:
-        (axis,) = f.axes.inner
-        return xp.reshape(xp.arange(v.shape[axis]), tuple(n if i == axis else 1 for i, n in enumerate(v.shape)))
-    like, level = library(x.partitions, v), f.axes.levels[0]
-    at = ancestors(x.partitions, level, x.capacity, like)
-    if level:
-        p = x.partitions[level - 1]
-        count = x.partitions[level].nrows if level < x.ragged_rank else x.capacity
-        at = f.kernels.pick(positions(p, parents(p, count, like)), at)
-    return xp.reshape(at, (x.capacity, *(1,) * (v.ndim - 1)))
 
 
 def logsumexp(

@@ -1,0 +1,66 @@
+"""Public names are exported, documented with an example that runs, and have an oracle or a test of their own."""
+
+import importlib
+import inspect
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+import raggedarray as ra
+from raggedarray import ops
+
+from . import oracle
+
+FAMILIES = [
+    importlib.import_module(m.name)
+    for m in pkgutil.walk_packages(ops.__path__, "raggedarray.ops.")
+    if not m.name.rsplit(".", 1)[1].startswith("_")
+]
+NOT_ELEMENTWISE = {
+    "raggedarray.ops.capacity", "raggedarray.ops.comparison", "raggedarray.ops.components",
+    "raggedarray.ops.conversion",
+    "raggedarray.ops.creation", "raggedarray.ops.indexing", "raggedarray.ops.nesting", "raggedarray.ops.transforms",
+}  # fmt: skip
+"""Families whose functions are not of single elements or groups: they have test files of their own."""
+SHARED = {"getitem", "host_index", "used_entries", "longest_row", "host_partitions", "rows_of", "reduce", "total"}
+"""Functions that sibling families use."""
+OWN_TESTS = {"aligned", "astype", "map_values", "nn_linear", "nn_embedding", "nn_logsumexp"}
+
+
+def prefix(module: ModuleType) -> str:
+    if ".nn" in module.__name__:
+        return "nn_"
+    return "special_" if module.__name__.endswith("special") else ""
+
+
+@pytest.mark.parametrize("module", FAMILIES, ids=lambda m: m.__name__)
+def test_all_is_complete(module: ModuleType) -> None:
+    public = {
+        name
+        for name, f in vars(module).items()
+        if inspect.isfunction(f) and f.__module__ == module.__name__ and not name.startswith("_")
+    }
+    assert public - SHARED <= set(module.__all__)
+    namespace = ra.nn if ".nn" in module.__name__ else ra.special if module is ra.special else ra
+    assert all(hasattr(namespace, name) for name in module.__all__)
+
+
+@pytest.mark.parametrize("module", FAMILIES, ids=lambda m: m.__name__)
+def test_docstrings_have_examples(module: ModuleType) -> None:
+    for name in module.__all__:
+        doc = inspect.getdoc(getattr(module, name)) or ""
+        if inspect.isfunction(getattr(module, name)) and name not in ("checks",):
+            assert ">>>" in doc, f"{name}: add an example"
+        assert doc.split("\n")[0].endswith((".", "``.")), f"{name}: end the first line with a full stop"
+
+
+@pytest.mark.parametrize("module", [m for m in FAMILIES if m.__name__ not in NOT_ELEMENTWISE], ids=lambda m: m.__name__)
+def test_oracles_exist(module: ModuleType) -> None:
+    names = {prefix(module) + name for name in module.__all__ if inspect.isfunction(getattr(module, name))}
+    assert {n for n in names - OWN_TESTS if not hasattr(oracle, n)} == set(), "add a line to oracle.py"
+
+
+def test_package_all() -> None:
+    assert len(ra.__all__) == len(set(ra.__all__))
+    assert all(hasattr(ra, name) for name in ra.__all__)

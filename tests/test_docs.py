@@ -1,0 +1,28 @@
+"""Every runnable block of the documentation runs, in order, one namespace a page."""
+
+import doctest
+import re
+import warnings
+from pathlib import Path
+
+import jax
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(python|pycon)\n(.*?)^```", re.S | re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    with jax.numpy_rank_promotion("allow"), warnings.catch_warnings():
+        for kind, source in BLOCK.findall(page.read_text()):
+            if kind == "python":
+                exec(compile(source, str(page), "exec"), names)
+            else:
+                test = doctest.DocTestParser().get_doctest(source, names, str(page), str(page), 0)
+                runner.run(test, clear_globs=False)
+                names.update(test.globs)
+    assert runner.summarize().failed == 0, capsys.readouterr().out

@@ -1,0 +1,93 @@
+"""The native kernels against the ones written in the bare standard."""
+
+from typing import Any
+
+import array_api_strict
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from raggedarray.backends import Segments, backend
+
+GENERIC, NATIVE = backend("generic"), {"numpy": (backend("numpy"), np), "jax": (backend("jax"), jnp)}
+LENGTHS = ([3, 0, 2, 1, 0], [0, 0, 0], [7], [1] * 90, [0, 40, 0, 0, 3], [])
+
+
+def splits_of(lengths: list[int]) -> np.ndarray:
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+
+
+def segments(lengths: list[int], as_ids: bool, xp: Any) -> Segments:
+    splits = splits_of(lengths)
+    if not as_ids:
+        return Segments(len(lengths), splits=xp.asarray(splits))
+    ids = np.random.default_rng(0).permutation(np.repeat(np.arange(len(lengths)), lengths)).astype(np.int32)
+    return Segments(len(lengths), ids=xp.asarray(ids))
+
+
+@pytest.mark.parametrize("lengths", LENGTHS, ids=str)
+@pytest.mark.parametrize("item", [(), (3,), (2, 2)])
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("as_ids", [False, True])
+def test_segment_kernels(name: str, item: tuple[int, ...], lengths: list[int], as_ids: bool) -> None:
+    k, xp = NATIVE[name]
+    values = np.random.default_rng(1).uniform(-2, 2, (sum(lengths), *item)).astype(np.float32)
+    strict = array_api_strict.asarray(values)
+    mine, theirs = segments(lengths, as_ids, xp), segments(lengths, as_ids, array_api_strict)
+    for how in ("sum", "prod", "min", "max"):
+        want = GENERIC.segment_reduce(how, strict, theirs)
+        np.testing.assert_allclose(
+            k.segment_reduce(how, xp.asarray(values), mine), np.from_dlpack(want), rtol=1e-5, atol=1e-6
+        )
+    for log in (False, True):
+        want = GENERIC.segment_softmax(strict, theirs, log=log)
+        got = k.segment_softmax(xp.asarray(values), mine, log=log)
+        np.testing.assert_allclose(got, np.from_dlpack(want), rtol=1e-5, atol=1e-6)
+    items = np.arange(len(lengths) * max(int(np.prod(item)), 1), dtype=np.float32).reshape(len(lengths), *item)
+    want = GENERIC.spread(array_api_strict.asarray(items), theirs, len(values))
+    np.testing.assert_array_equal(k.spread(xp.asarray(items), mine, len(values)), np.from_dlpack(want))
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("lengths", LENGTHS, ids=str)
+def test_row_ids(name: str, lengths: list[int]) -> None:
+    k, xp = NATIVE[name]
+    for slack in (0, 3):
+        capacity = sum(lengths) + slack
+        want = GENERIC.row_ids(array_api_strict.asarray(splits_of(lengths)), capacity)
+        np.testing.assert_array_equal(k.row_ids(xp.asarray(splits_of(lengths)), capacity), np.from_dlpack(want))
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_products_and_lookups(name: str) -> None:
+    k, xp = NATIVE[name]
+    rng = np.random.default_rng(2)
+    x, w = rng.standard_normal((6, 4)).astype(np.float32), rng.standard_normal((3, 4, 2)).astype(np.float32)
+    splits = splits_of([3, 0, 3])
+    want = GENERIC.grouped_matmul(*(array_api_strict.asarray(a) for a in (x, w, splits)))
+    got = k.grouped_matmul(xp.asarray(x), xp.asarray(w), xp.asarray(splits))
+    np.testing.assert_allclose(got, np.from_dlpack(want), rtol=1e-5, atol=1e-6)
+    mask = np.array([False, True, True, False, True])
+    for size in (2, 3, 5):
+        want = GENERIC.true_index(array_api_strict.asarray(mask), size)
+        np.testing.assert_array_equal(k.true_index(xp.asarray(mask), size), np.from_dlpack(want))
+    index = np.array([2, 6, 0], dtype=np.int32)
+    want = GENERIC.pick(array_api_strict.asarray(x), array_api_strict.asarray(index))
+    np.testing.assert_array_equal(k.pick(xp.asarray(x), xp.asarray(index)), np.from_dlpack(want))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_halves_accumulate_in_float32(dtype: str) -> None:
+    import jax
+
+    import raggedarray as ra
+
+    x = ra.from_row_lengths(np.ones(3000, dtype=dtype), np.array([1000, 0, 2000]))
+    for y in (x, x.to("jax")):
+        np.testing.assert_array_equal(np.asarray(ra.sum(y, axis=1)).astype(float), [1000, 0, 2000])
+        np.testing.assert_array_equal(np.asarray(ra.mean(y, axis=1)).astype(float), [1, np.nan, 1])
+        assert str(ra.sum(y, axis=1).dtype) == dtype
+        assert str(ra.nn.softmax(y).dtype) == dtype
+    j = x.to("jax")
+    grad = jax.grad(lambda b: ra.sum((j * b[:, None]).astype("float32")))(jax.numpy.ones(3, dtype))
+    np.testing.assert_array_equal(np.asarray(grad).astype(float), [1000, 0, 2000])
