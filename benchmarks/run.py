@@ -15,7 +15,8 @@ from . import eager, pipelines, segments
 HEAD = """# Benchmarks
 
 Ratios below 1 mean that raggedarray is faster. Both sides of a ratio were measured in turn, in one process, and
-Ratios below 1 mean that raggedarray is faster. Both sides of a ratio were measured in turn, in one process,
+the median of many rounds is shown; absolute times are those of a small machine. `python -m benchmarks.run`
+writes this page.
 
 Measured on {date} with {versions} on {cores}. Not measured on a GPU: `benchmarks/gpu.py` is the script for one.
 
