@@ -5,6 +5,7 @@ slots of ``values``. At an inner level the entries past the used ones are slack.
 one past the last entry, so that a lookup there finds the zero that `Kernels.pick` appends.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ._partition import Partition, RowPartition, UniformPartition, entry_counts
@@ -206,3 +207,50 @@ def needed_entries(partitions: tuple[Partition, ...], rows: Array) -> tuple[Arra
         lengths = kernels(rows).pick(splits[1:] - splits[:-1], rows)
         counts = (*counts, xp.sum(lengths))
     return counts
+
+
+def take_entries(
+    values: Array,
+    partitions: tuple[Partition, ...],
+    level: int,
+    made: Partition,
+    index: Array,
+    capacities: tuple[int, ...],
+) -> tuple[Array, tuple[Partition, ...]]:
+    """Other entries at ``level`` (from 1): ``made`` divides them, ``index`` says which old entry each one is.
+
+    An index one past the last old entry gives an empty entry, or at the last level 0. ``capacities`` are the
+    static counts of the levels below ``level`` (none for the last); ignored where data can be read.
+    """
+    below = partitions[level:]
+    if not below:
+        return kernels(values).pick(values, index), (*partitions[: level - 1], made)
+    values, rebuilt = take_rows(values, below, index, capacities)
+    return values, (*partitions[: level - 1], made, *rebuilt)
+
+
+def choose(
+    partitions: tuple[Partition, ...],
+    level: int,
+    capacity: int,
+    lengths: Array,
+    limit: int,
+    source: Callable[[Array, Array], Array],
+    like: Array,
+) -> tuple[RowPartition, Array]:
+    """New rows on axis ``level``: ``lengths`` of them, entry ``at`` of row ``r`` being old entry ``source(r, at)``.
+
+    Returns what `take_entries` needs: the partition and the index. ``limit`` bounds the number of entries where
+    data cannot be read.
+    """
+    xp, k = namespace(like), kernels(like)
+    counts = entry_counts(partitions, capacity)
+    p = partitions[level - 1]
+    made = RowPartition(splits_of(lengths))
+    above = parents(made, k.bound(made.splits[-1], limit), like)
+    at = positions(made, above)
+    known = above < counts[level - 1]
+    row = xp.where(known, above, xp.zeros_like(above))
+    starts = p.splits[:-1] if isinstance(p, RowPartition) else xp.arange(p.nrows, dtype=like.dtype) * p.length
+    index = k.pick(starts, row) + source(row, at)
+    return made, xp.where(known, index, xp.asarray(counts[level], dtype=index.dtype))
