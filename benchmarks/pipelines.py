@@ -26,6 +26,7 @@ def rows() -> list[tuple[str, str, float, float, float]]:
         offsets = ak.index.Index64(splits.astype(np.int64))
         a = ak.Array(ak.contents.ListOffsetArray(offsets, ak.contents.NumpyArray(flat)))
         b = ak.Array(ak.contents.ListOffsetArray(offsets, ak.contents.NumpyArray(wide)))
+        order = rng.permutation(nrows)
         full = splits[:-1][splits[1:] > splits[:-1]]
         cases = (
             (
@@ -37,6 +38,7 @@ def rows() -> list[tuple[str, str, float, float, float]]:
             ("sum of scalars", "ak.sum", lambda x=x: ra.sum(x, axis=1), lambda a=a: ak.sum(a, axis=1)),
             ("sum of [700k, 64]", "ak.sum", lambda y=y: ra.sum(y, axis=1), lambda b=b: ak.sum(b, axis=1)),
             ("max of [700k, 64]", "ak.max", lambda y=y: ra.max(y, axis=1), lambda b=b: ak.max(b, axis=1)),
+            ("x[rows], scalars", "ak.to_packed", lambda x=x, r=order: x[r], lambda a=a, r=order: ak.to_packed(a[r])),
             ("softmax of scalars", "ak.softmax", lambda x=x: ra.nn.softmax(x), lambda a=a: ak.softmax(a, axis=1)),
         )
         for name, peer, f, g in cases:

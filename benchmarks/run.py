@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jax
 
-from . import eager, pipelines, segments
+from . import eager, pipelines, segments, sorting
 
 HEAD = """# Benchmarks
 
@@ -48,6 +48,9 @@ def main() -> None:
     out += f"Five ops over 50 batches of one capacity compile {eager.compilations()} programs.\n\n"
     out += "## On NumPy\n\n700,000 float32 slots.\n\n"
     rows = [[n, p, f"{a:.2f}", f"{b:.2f}", f"{r:.2f}"] for n, p, a, b, r in pipelines.rows()]
+    out += table(["case", "peer", "ms", "ms of the peer", "ratio"], rows)
+    out += "## Sorting\n\nA million rows; the loop and the jitted forms are timed on the first of them.\n\n"
+    rows = [[n, p, f"{a:.0f}", f"{b:.0f}", f"{r:.2f}"] for n, p, a, b, r in sorting.rows()]
     out += table(["case", "peer", "ms", "ms of the peer", "ratio"], rows)
     Path("docs/benchmarks.md").write_text(out.rstrip() + "\n")
     print(out)

@@ -206,7 +206,7 @@ class RaggedArray:
             what = f"shape {tuple(values.shape)}" if is_array(values) else type(values).__name__
             raise ValueError(complaint("with_values", f"{slots} slots", what, "Keep the first axis."))
         k = kernels(last.splits)
-        values = values if kernels(values) is k or k.name == "numpy" else k.asarray(values)
+        values = values if kernels(values) is not k and k.name == "numpy" else k.asarray(values)
         return RaggedArray(kernels(values).mask_gradient(values, last.splits), self.partitions)
 
     def map_values(self, f: Callable[..., Array], *xs: Any) -> "RaggedArray":
@@ -283,8 +283,16 @@ class RaggedArray:
             )
         return iter(self.unbind())
 
+    def __contains__(self, value: Any) -> bool:
+        return bool(self.__array_namespace__().any(self == value))
+
     def __getitem__(self, key: Any) -> Any:
         return self.__array_namespace__()._getitem(self, key)
+
+    @property
+    def at(self) -> Any:
+        """``x.at[key].set(values)``, also ``add``, ``multiply``, ``min``, ``max``, ``get``: a new array, changed."""
+        return self.__array_namespace__()._At(self)
 
     def __bool__(self) -> bool:
         raise ValueError(

@@ -18,10 +18,9 @@ _STANDARD = {
 def _ours(self: Any, name: str) -> Any:
     namespace = self.__array_namespace__()
     ours = _STANDARD.get(name, name)
-    if ours in namespace.__all__:
-        return getattr(namespace, ours)
-    if ours in namespace.special.__all__:
-        return getattr(namespace.special, ours)
+    for family in (namespace, namespace.special, namespace.linalg, namespace.fft):
+        if ours in family.__all__ and callable(getattr(family, ours)):  # `ra.fft` is no function
+            return getattr(family, ours)
     raise TypeError(
         complaint(
             f"numpy.{name}",
@@ -52,9 +51,12 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
         return getattr(args[0], _FACTS[name])
     ours = _ours(self, name)
     try:
-        given = signature(func).bind(*args, **kwargs).arguments
+        theirs = signature(func)
     except ValueError:  # functions of C have no signature, and no options
         return ours(*args, **kwargs)
+    if any(p.kind is p.VAR_POSITIONAL for p in theirs.parameters.values()):
+        return ours(*args, **kwargs)
+    given = theirs.bind(*args, **kwargs).arguments
     wanted = signature(ours).parameters
     count = sum(p.kind is p.POSITIONAL_ONLY for p in wanted.values())
     positional = list(given.items())[:count]
@@ -62,7 +64,7 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
     unknown = [k for k in named if k not in wanted]
     if unknown or (name == "take" and "axis" not in named):
         what = f"{unknown[0]}=" if unknown else "no axis="
-        expected = ", ".join(p for p in wanted if wanted[p].kind is not Parameter.POSITIONAL_ONLY)
+        expected = ", ".join(p for p in wanted if wanted[p].kind is not Parameter.POSITIONAL_ONLY) or "none"
         raise TypeError(
             complaint(f"numpy.{name}", f"options {expected}", what, f"Use `ra.{_STANDARD.get(name, name)}`.")
         )

@@ -71,6 +71,14 @@ def test_products_and_lookups(name: str) -> None:
     for size in (2, 3, 5):
         want = GENERIC.true_index(array_api_strict.asarray(mask), size)
         np.testing.assert_array_equal(k.true_index(xp.asarray(mask), size), np.from_dlpack(want))
+    for count in (3, 80):
+        starts, lengths = rng.integers(0, 2, count).astype(np.int32), rng.integers(0, 4, count)
+        wide = np.concatenate((x, x))
+        runs = splits_of((lengths * 30 if count == 3 else lengths).tolist())
+        long = np.tile(wide, (20, 1))
+        want = GENERIC.take_runs(*(array_api_strict.asarray(a) for a in (long, starts, runs)))
+        got = np.asarray(k.take_runs(xp.asarray(long), xp.asarray(starts), xp.asarray(runs)))
+        np.testing.assert_array_equal(got[: runs[-1]], np.from_dlpack(want))
     index = np.array([2, 6, 0], dtype=np.int32)
     want = GENERIC.pick(array_api_strict.asarray(x), array_api_strict.asarray(index))
     np.testing.assert_array_equal(k.pick(xp.asarray(x), xp.asarray(index)), np.from_dlpack(want))

@@ -69,6 +69,23 @@ class Kernels(Protocol):
     def pick(self, items: Array, index: Array, /) -> Array:
         """Items by index, 0 where the index is ``len(items)``; gradients to those places are dropped."""
 
+    def segment_sort(self, values: Array, splits: Array, /, *, longest: int | None) -> Array:
+        """Sort each segment, ascending and NaN last; ``longest`` is a static limit of the lengths, if one is known."""
+
+    def segment_argsort(self, values: Array, splits: Array, /, *, longest: int | None) -> Array:
+        """Position that each position of a sorted segment comes from (stable): an index, of the values' shape."""
+
+    def segment_scan(
+        self, how: Reduction, values: Array, splits: Array, /, *, reverse: bool, longest: int | None
+    ) -> Array:
+        """Reduce each segment up to each position, or from it on in ``reverse``."""
+
+    def scan_axis(self, how: Reduction, values: Array, axis: int, /, *, reverse: bool) -> Array:
+        """The same along a uniform axis."""
+
+    def take_runs(self, items: Array, starts: Array, splits: Array, /) -> Array:
+        """Runs of items end to end: run ``i`` begins at ``starts[i]`` and fills ``splits[i]:splits[i + 1]``; else 0."""
+
     def segment_softmax(self, values: Array, segments: Segments, /, *, log: bool) -> Array:
         """Softmax (or its logarithm) within each segment."""
 
@@ -92,6 +109,15 @@ class Kernels(Protocol):
 
     def special(self, name: str, /) -> Callable[..., Array]:
         """A function of ``scipy.special``."""
+
+    def check_key(self, op: str, key: Any, /) -> None:
+        """Raise unless ``key`` is what random numbers come from here."""
+
+    def random(self, how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:
+        """Random numbers of the shape of ``like``: ``normal``, ``uniform`` in [0, 1), ``randint`` within bounds."""
+
+    def shuffle(self, key: Any, ids: Array, /) -> Array:
+        """Order (in the dtype of ids) that sorts positions by id, and leaves those of one id in random order."""
 
     def checking(self) -> bool:
         """Whether run-time checks are wanted where data is traced."""
@@ -142,7 +168,7 @@ def _kind(cls: Any, dtype: DType) -> str:
 
 
 def _name(dtype: DType) -> str:
-    return str(getattr(dtype, "__name__", dtype)).rsplit(".", 1)[-1]
+    return str(getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype)).rsplit(".", 1)[-1]
 
 
 def is_half(dtype: DType) -> bool:

@@ -101,6 +101,13 @@ def pick(items: Array, index: Array, /) -> Array:
     return xp.take(xp.concat((items, zero)), index, axis=0)
 
 
+def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:
+    xp = array_namespace(starts)
+    size = int(splits[-1])
+    begin = spread(starts - splits[:-1], Segments(starts.shape[0], splits=splits), size)
+    return xp.take(items, begin + xp.arange(size, dtype=begin.dtype), axis=0)
+
+
 def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
     xp = array_namespace(values)
     peak = segment_reduce("max", values, segments)
@@ -111,6 +118,39 @@ def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array
     nothing = total == 0  # every element of the row is -inf
     safe = xp.where(nothing, xp.ones_like(total), total)
     return shifted - xp.log(safe) if log else weight / safe
+
+
+def segment_sort(values: Array, splits: Array, /, *, longest: int | None) -> Array:
+    return array_namespace(values).take_along_axis(values, segment_argsort(values, splits, longest=longest), axis=0)
+
+
+def segment_argsort(values: Array, splits: Array, /, *, longest: int | None) -> Array:
+    xp = array_namespace(values)
+    ids = row_ids(splits, values.shape[0])
+    ids = xp.broadcast_to(xp.reshape(ids, (-1,) + (1,) * (values.ndim - 1)), values.shape)
+    by_value = xp.argsort(values, axis=0, stable=True)
+    by_row = xp.argsort(xp.take_along_axis(ids, by_value, axis=0), axis=0, stable=True)
+    return xp.take_along_axis(by_value, by_row, axis=0)
+
+
+def segment_scan(how: Reduction, values: Array, splits: Array, /, *, reverse: bool, longest: int | None) -> Array:
+    xp, capacity = array_namespace(values), values.shape[0]
+    if capacity == 0:
+        return values
+    ids, here = row_ids(splits, capacity), xp.arange(capacity)
+    before = here[None, :] >= here[:, None] if reverse else here[None, :] <= here[:, None]
+    own = (ids[None, :] == ids[:, None]) & before
+    own = xp.reshape(own, (capacity, capacity) + (1,) * (values.ndim - 1))
+    nothing = xp.asarray(identity(how, values.dtype, xp), dtype=values.dtype)
+    return _over_axis(how, xp.where(own, values[None, ...], nothing), axis=1)
+
+
+def scan_axis(how: Reduction, values: Array, axis: int, /, *, reverse: bool) -> Array:
+    xp = array_namespace(values)
+    moved = xp.moveaxis(values, axis, 0)
+    flat = xp.reshape(moved, (moved.shape[0], -1)) if values.size else moved
+    flat = segment_scan(how, flat, xp.asarray([0, moved.shape[0]]), reverse=reverse, longest=None)
+    return xp.moveaxis(xp.reshape(flat, moved.shape), 0, axis)
 
 
 def linear(x: Array, weight: Array, bias: Array | None, used: Array, /) -> Array:
@@ -146,6 +186,23 @@ def stop_gradient(x: Array, /) -> Array:
 
 def mask_gradient(values: Array, splits: Array, /) -> Array:
     return values
+
+
+def check_key(op: str, key: Any, /) -> None:
+    import_module(".numpy", __package__).check_key(op, key)
+
+
+def random(how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:
+    xp, native = array_namespace(like), import_module(".numpy", __package__)
+    drawn = native.random(how, key, host(like), native.dtype(str(dtype).rsplit(".", 1)[-1]), *bounds)
+    return xp.from_dlpack(drawn)
+
+
+def shuffle(key: Any, ids: Array, /) -> Array:
+    xp = array_namespace(ids)
+    order = xp.argsort(xp.from_dlpack(key.random(ids.shape[0])), stable=True)
+    order = xp.take(order, xp.argsort(xp.take(ids, order), stable=True))
+    return xp.astype(order, ids.dtype, copy=False)
 
 
 def special(name: str, /) -> Callable[..., Array]:

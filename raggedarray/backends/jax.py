@@ -8,7 +8,7 @@ passed (38 ms against 0.4 ms on a GPU, xla #22233); halves accumulate in float32
 
 from collections.abc import Callable
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from typing import Any, cast
 
 import jax
@@ -21,7 +21,11 @@ from jax.experimental import checkify
 
 from .._errors import complaint
 from .._typing import Array, DType
-from . import Reduction, Segments
+from . import Reduction, Segments, _jax_rows
+from ._jax_random import check_key as check_key
+from ._jax_random import random as random
+from ._jax_random import shuffle as shuffle
+from ._jax_rows import Rows
 
 name = "jax"
 trims = False
@@ -29,14 +33,24 @@ trims = False
 _checks: Any = cast(Any, jax).make_user_context(False)  # part of jit's cache key, which a plain global is not
 
 
-@cache
-def _compiled(body: Callable[..., Any], static: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-    return jax.jit(partial(body, **dict(static)))
+_COMPILED: dict[Any, Callable[..., Any]] = {}
+
+
+def _compiled(body: Callable[..., Any], static: dict[str, Any]) -> Callable[..., Any]:
+    key = (body, *((name, _typed(value)) for name, value in static.items()))
+    if key not in _COMPILED:
+        _COMPILED[key] = jax.jit(partial(body, **static))
+    return _COMPILED[key]
+
+
+def _typed(value: Any) -> Any:
+    """A key that tells 1, 1.0 and True apart."""
+    return tuple(map(_typed, value)) if type(value) is tuple else (type(value), value)
 
 
 def call(body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
     if is_concrete(args):
-        return _compiled(body, tuple(static.items()))(*args)
+        return _compiled(body, static)(*args)
     return body(*args, **static)
 
 
@@ -74,7 +88,10 @@ def index(x: Any, /) -> Array:
 
 
 def dtype(name: DType, like: Array | None = None, /) -> DType:
-    return jax.dtypes.canonicalize_dtype(name)
+    try:
+        return jax.dtypes.canonicalize_dtype(name)
+    except TypeError:
+        raise TypeError(complaint("dtype", "a dtype or its name", repr(name), "Use one like 'float32'.")) from None
 
 
 def bound(needed: Array, limit: int, /) -> int:
@@ -167,6 +184,13 @@ def pick(items: Array, index: Array, /) -> Array:
     return jnp.where(_column(known, found), found, jnp.zeros_like(found))
 
 
+def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:
+    size, count = items.shape[0], starts.shape[0]
+    ids = row_ids(splits, size)
+    index = pick(starts - splits[:-1], ids) + jnp.arange(size, dtype=splits.dtype)
+    return pick(items, jnp.where(ids < count, index, size))
+
+
 def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
     return _softmax(values, _ids(segments, values.shape[0]), segments.num + 1, log)
 
@@ -190,6 +214,23 @@ def _softmax_jvp(num: int, log: bool, primals: Any, tangents: Any) -> tuple[Arra
         return out, dx - jax.ops.segment_sum(jnp.exp(out) * dx, ids, num)[ids]
     weighted = out * dx
     return out, weighted - out * jax.ops.segment_sum(weighted, ids, num)[ids]
+
+
+def segment_sort(values: Array, splits: Array, /, *, longest: int | None) -> Array:
+    return _jax_rows.segment_sort(values, Rows.of(splits, values, row_ids), longest)
+
+
+def segment_argsort(values: Array, splits: Array, /, *, longest: int | None) -> Array:
+    return _jax_rows.segment_argsort(values, Rows.of(splits, values, row_ids), longest)
+
+
+def segment_scan(how: Reduction, values: Array, splits: Array, /, *, reverse: bool, longest: int | None) -> Array:
+    return _jax_rows.segment_scan(how, values, Rows.of(splits, values, row_ids), reverse, longest)
+
+
+def scan_axis(how: Reduction, values: Array, axis: int, /, *, reverse: bool) -> Array:
+    scan = {"sum": lax.cumsum, "prod": lax.cumprod, "max": lax.cummax, "min": lax.cummin}[how]
+    return scan(values, axis, reverse=reverse) if values.size else values
 
 
 def _used(x: Array, used: Array) -> Array:

@@ -27,13 +27,19 @@ def agree(op: str, p: RowPartition, q: RowPartition, level: int, *, outermost: b
         _check(op, a, b, level)
 
 
-def agree_lengths(op: str, p: RowPartition, lengths: Array, level: int) -> None:
-    """The same for the row lengths of an operand that is stretched over the rows of ``p``."""
+def agree_lengths(op: str, p: RowPartition, lengths: Array, level: int) -> Any:
+    """The same for the row lengths of an operand that is stretched over the rows of ``p``; True, or a traced bool.
+
+    These lengths were worked out anyway, so that the result can be spoiled where nothing can raise.
+    """
     k = kernels(p.splits)
     if k.is_concrete(p.splits, lengths):
-        _same_lengths(op, k.host(p.lengths).tolist(), k.host(lengths).tolist(), level)
-    elif k.checking():
+        host = k.host(p.splits)
+        _same_lengths(op, (host[1:] - host[:-1]).tolist(), k.host(lengths).tolist(), level)
+        return True
+    if k.checking():
         _check(op, p.lengths, lengths, level)
+    return namespace(lengths).all(p.lengths == lengths)
 
 
 def _check(op: str, a: Array, b: Array, level: int) -> None:

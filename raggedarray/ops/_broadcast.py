@@ -26,6 +26,8 @@ class Plan(NamedTuple):
     operands: tuple[Any, ...]
     states: tuple[tuple[State, ...] | None, ...]
     """Per operand its state at each level; None for a Python scalar."""
+    ok: Any = True
+    """Whether stretched rows agree: True, or traced."""
 
 
 def is_scalar(x: object) -> bool:
@@ -48,7 +50,7 @@ def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
         if isinstance(x, RaggedArray):
             moved.append(into(k, x).used_values())
         else:
-            moved.append(x if is_scalar(x) or kernels(x) is k else k.asarray(x))
+            moved.append(x if is_scalar(x) else k.asarray(x))
     return k, moved
 
 
@@ -71,9 +73,14 @@ def plan(op: str, operands: list[Any]) -> Plan:
     if ndim > template.ndim:
         template = _with_leading_axes(op, template, operands, ndim)
     levels = [x if is_scalar(x) else _as_levels(op, x, template) for x in operands]
-    states = tuple(None if is_scalar(x) else _states(op, template, x, y) for x, y in zip(levels, operands, strict=True))
-    template = _smallest(template, levels, states)
-    return Plan(template, tuple(levels), states)
+    states: list[tuple[State, ...] | None] = []
+    ok: Any = True
+    for x, given in zip(levels, operands, strict=True):
+        found, agrees = (None, True) if is_scalar(x) else _states(op, template, x, given)
+        states.append(found)
+        ok = agrees if ok is True else ok if agrees is True else ok & agrees
+    template = _smallest(template, levels, tuple(states))
+    return Plan(template, tuple(levels), tuple(states), ok)
 
 
 def _with_leading_axes(op: str, x: RaggedArray, operands: list[Any], ndim: int) -> RaggedArray:
@@ -130,8 +137,9 @@ def _as_levels(op: str, x: Any, template: RaggedArray) -> RaggedArray:
     return RaggedArray(values if values.shape == shape else namespace(values).reshape(values, shape), partitions)
 
 
-def _states(op: str, t: RaggedArray, x: RaggedArray, given: Any) -> tuple[State, ...]:
-    """The state of an operand at each level of the template; raises where an axis does not fit."""
+def _states(op: str, t: RaggedArray, x: RaggedArray, given: Any) -> tuple[tuple[State, ...], Any]:
+    """The state of an operand at each level of the template, and whether it agrees; raises if an axis does not fit."""
+    ok: Any = True
     rows = x.partitions[0].nrows
     if rows == t.nrows:
         state = "same"
@@ -154,7 +162,9 @@ def _states(op: str, t: RaggedArray, x: RaggedArray, given: Any) -> tuple[State,
             if state == "same":
                 agree(op, pt, px, level, outermost=is_uniform(t.partitions[: level - 1]))
             else:
-                agree_lengths(op, pt, kernels(px.splits).call(_met_lengths, t, x, states=tuple(states)), level)
+                met = kernels(px.splits).call(_met_lengths, t, x, states=tuple(states))
+                agrees = agree_lengths(op, pt, met, level)
+                ok = agrees if ok is True else ok & agrees
                 state = "index"
         else:
             raise _mismatch(op, t.shape, given.shape, "A ragged axis meets a uniform one: use `ra.to_padded` on it.")
@@ -162,7 +172,7 @@ def _states(op: str, t: RaggedArray, x: RaggedArray, given: Any) -> tuple[State,
     for a, b in zip(reversed(t.inner_shape), reversed(x.inner_shape), strict=False):
         if a != b and 1 not in (a, b):
             raise _mismatch(op, t.shape, given.shape, _advice(t, given))
-    return tuple(states)
+    return tuple(states), ok
 
 
 def _smallest(t: RaggedArray, levels: list[Any], states: tuple[tuple[State, ...] | None, ...]) -> RaggedArray:

@@ -6,7 +6,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import complaint
 from .._partition import RowPartition, UniformPartition, entry_counts
-from ..backends import kernels, namespace
+from ..backends import is_array, kernels, kind, namespace
 
 
 def ragged_only(op: str, x: Any) -> RaggedArray:
@@ -16,9 +16,30 @@ def ragged_only(op: str, x: Any) -> RaggedArray:
     return x
 
 
-def sizes_of(op: str, n: Any) -> Any:
+def checked_scalar(op: str, x: RaggedArray, value: Any, what: str = "initial") -> Any:
+    """A value to be taken in the dtype of ``x``: a Python number must be one of that kind."""
+    allowed: dict[str, Any] = {
+        "bool": bool,
+        "int": int,
+        "uint": int,
+        "float": (float, int),
+        "complex": (complex, float, int),
+    }
+    if is_array(value) or (value is None and what == "initial"):
+        return value
+    k = kind(x.dtype)
+    if not isinstance(value, allowed.get(k, object)) and not (k != "bool" and isinstance(value, bool)):
+        raise TypeError(complaint(op, f"{what} of dtype {x.dtype}", repr(value), "Convert `x` first."))
+    if k in ("int", "uint") and not isinstance(value, bool):
+        limits = x.xp.iinfo(x.dtype)
+        if not int(limits.min) <= value <= int(limits.max):
+            raise OverflowError(complaint(op, f"{what} of dtype {x.dtype}", repr(value), "Convert `x` first."))
+    return value
+
+
+def sizes_of(op: str, n: Any, *, many: bool = False) -> Any:
     """A static size, or a tuple of them, as Python ints; NumPy's integers are welcome."""
-    if isinstance(n, tuple | list):
+    if many and isinstance(n, tuple | list):
         return tuple(sizes_of(op, m) for m in n)
     try:
         return index(n)

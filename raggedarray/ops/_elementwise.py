@@ -13,6 +13,7 @@ from .._errors import complaint
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._broadcast import Plan, into, is_scalar, lay_out, meet, plan
+from ._overflow import spoil
 
 Function = str | Callable[..., Array]
 """A name in the standard, or a function of laid-out operands defined at module level."""
@@ -38,7 +39,7 @@ def elementwise(op: str, function: Function, *operands: Any, **static: Any) -> A
         return rebuild(t.nrows, t.partitions, k.call(_apply, *flat, function=function, **static))
     args = (met.template, *met.operands)
     values = k.call(_apply_laid_out, *args, function=function, states=met.states, **static)
-    return rebuild(met.template.nrows, met.template.partitions, values)
+    return rebuild(met.template.nrows, met.template.partitions, spoil(values, met.ok))
 
 
 def _apply(*args: Any, function: Function, **static: Any) -> Array:

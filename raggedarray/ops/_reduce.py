@@ -5,6 +5,7 @@ The body of a reduction is written once, in terms of `Frame.reduce` (all element
 """
 
 from collections.abc import Callable
+from operator import index
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray, rebuild
@@ -15,6 +16,7 @@ from .._typing import Array, Axis
 from ..backends import Reduction, is_half, kernels, kind, namespace
 from ..backends.generic import identity
 from ._broadcast import Plan, lay_out, meet, plan
+from ._checking import checked_scalar, sizes_of
 from ._overflow import fits, spoil
 from .conversion import longest_row
 
@@ -31,6 +33,10 @@ def normal_axes(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     given = axis if isinstance(axis, tuple) else (axis,)
+    try:
+        given = tuple(index(a) for a in given)
+    except TypeError:
+        raise TypeError(complaint(op, "an int axis, a tuple of them or None", repr(axis), "Name the axes.")) from None
     for a in given:
         if not -ndim <= a < ndim:
             raise IndexError(complaint(op, f"an axis from {-ndim} to {ndim - 1}", str(a), "Check `x.shape`."))
@@ -140,8 +146,10 @@ def run(
     x = operands[0]
     states: Any = None
     if where is not None:
-        if kind(operands[1].dtype if hasattr(operands[1], "dtype") else bool) != "bool":
-            raise TypeError(complaint(op, "a bool where=", f"{operands[1].dtype}", "Compare it first."))
+        given = operands[1]
+        if not (isinstance(given, bool) or (hasattr(given, "dtype") and kind(given.dtype) == "bool")):
+            what = str(given.dtype) if hasattr(given, "dtype") else repr(given)
+            raise TypeError(complaint(op, "a bool where=", what, "Compare it first."))
         met = plan(op, operands)
         if met.template.shape != x.shape:
             raise ValueError(
@@ -150,6 +158,9 @@ def run(
         x, operands, states = RaggedArray(met.operands[0].values, met.template.partitions), [*met.operands], met.states
         x = RaggedArray(x.values[: met.template.capacity, ...], met.template.partitions)
     axes = split_axes(op, x, axis)
+    length = None if length is None else sizes_of(op, length)
+    if op not in ("var", "std"):
+        scalars = tuple(checked_scalar(op, x, s) for s in scalars)
     length, ok = column_length(op, x, axes, length)
     args = (x, None if where is None else operands[1], *scalars)
     values, new = x.kernels.call(
@@ -196,6 +207,15 @@ def column_length(op: str, x: RaggedArray, axes: Axes, length: int | None) -> tu
     if length is None:
         raise DynamicShapeError(complaint(op, "a static length", "traced row lengths", "Pass `length=`."))
     return length, fits(op, k.call(_longest, p), length, "a length", "length=")
+
+
+def column_bound(x: RaggedArray, axes: Axes) -> int | None:
+    """A static size that `column_length` cannot exceed, for ops that only use columns as groups."""
+    kept = [level for level in range(x.ragged_rank + 1) if level not in axes.levels]
+    if not kept or kept[0] == 0:
+        return None
+    p = x.partitions[kept[0] - 1]
+    return p.length if isinstance(p, UniformPartition) else entry_counts(x.partitions, x.capacity)[kept[0]]
 
 
 def _longest(p: RowPartition) -> Array:

@@ -30,7 +30,7 @@ def bucket_size(n: int, *, mantissa_bits: int = 2, minimum: int = 8, policy: Pol
     >>> bucket_size(100, policy=[64, 128, 256])
     128
     """
-    n = index(n)
+    n = sizes_of("bucket_size", n)
     if n < 0 or minimum < 1 or mantissa_bits < 0:
         raise ValueError(
             complaint(
@@ -67,12 +67,11 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
     8
     """
     counts = entry_counts(ragged_only("with_capacity", x).partitions, x.capacity)
-    given = sizes_of("with_capacity", capacity)
+    given = sizes_of("with_capacity", capacity, many=True)
     sizes = (*counts[1:-1], given) if isinstance(given, int) else given
     if len(sizes) != x.ragged_rank or any(n < 0 for n in sizes):
-        raise ValueError(
-            complaint("with_capacity", f"{x.ragged_rank} sizes", f"{capacity}", "Pass one per level below axis 0.")
-        )
+        want = f"{x.ragged_rank} sizes of 0 or more"
+        raise ValueError(complaint("with_capacity", want, f"{capacity}", "Pass one per level below axis 0."))
     ok: Any = True
     sizes_all = [counts[0]]
     for level, (p, n) in enumerate(zip(x.partitions, sizes, strict=True), start=1):

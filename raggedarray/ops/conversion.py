@@ -10,8 +10,8 @@ from .._levels import library, splits_of
 from .._partition import RowPartition, UniformPartition
 from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
-from ._broadcast import into
-from ._checking import ragged_only, sizes_of
+from ._broadcast import into, is_scalar
+from ._checking import checked_scalar, ragged_only, sizes_of
 from ._overflow import fits, spoil
 from .capacity import bucket_size, used_entries, with_capacity
 from .components import host_partitions
@@ -41,6 +41,8 @@ def asarray(
     8
     """
     if not isinstance(x, RaggedArray):
+        if capacity is not None:
+            raise ValueError(complaint("asarray", "no capacity= for a plain array", f"{capacity}", "Drop it."))
         return _dense(x, xp, dtype, device, copy)
     k = x.kernels if xp is None else _backend(xp)
     moved = x
@@ -54,6 +56,8 @@ def asarray(
         moved = with_capacity(x, capacity)
     if dtype is not None and moved.dtype != k.dtype(dtype, moved.values):
         moved = astype(moved, dtype)
+    if copy is False and moved.values is not x.values:
+        raise ValueError(complaint("asarray", "no copy to be needed", "copy=False", "Leave copy=None."))
     if device is not None or (copy and moved.values is x.values):
         values = array_namespace(moved.values).asarray(moved.values, device=device, copy=copy)
         moved = RaggedArray(values, moved.partitions)
@@ -61,7 +65,11 @@ def asarray(
 
 
 def _backend(xp: Any) -> Kernels:
-    name = xp if isinstance(xp, str) else xp.__name__.removeprefix("array_api_compat.").removeprefix("jax.")
+    name = (
+        xp
+        if isinstance(xp, str)
+        else str(getattr(xp, "__name__", xp)).removeprefix("array_api_compat.").removeprefix("jax.")
+    )
     name = "jax" if name == "numpy" and not isinstance(xp, str) and xp.__name__ == "jax.numpy" else name
     if name in ("numpy", "jax"):
         return backend(name)
@@ -76,7 +84,7 @@ def _moved(k: Kernels, x: RaggedArray, capacity: int | tuple[int, ...] | None) -
         sizes = used if capacity is None else capacity
     else:
         rounded = tuple(bucket_size(n) for n in used)
-        given = None if capacity is None else sizes_of("asarray", capacity)
+        given = None if capacity is None else sizes_of("asarray", capacity, many=True)
         sizes = rounded if given is None else (*rounded[:-1], given) if isinstance(given, int) else given
     return into(k, with_capacity(host, sizes))
 
@@ -108,7 +116,11 @@ def to_padded(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None,
     """
     x = ragged_only("to_padded", x).used_values()
     lengths, ok = _padded_lengths("to_padded", x, length)
-    fill = x.kernels.asarray(fill_value, dtype=x.dtype)
+    fill = x.kernels.asarray(checked_scalar("to_padded", x, fill_value, "fill_value"), dtype=x.dtype)
+    if fill.ndim:
+        raise ValueError(
+            complaint("to_padded", "one number to fill with", f"shape {tuple(fill.shape)}", "Pass a scalar.")
+        )
     return x.kernels.call(_to_padded, x, fill, ok=ok, lengths=lengths)
 
 
@@ -127,7 +139,7 @@ def to_mask(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None) -
 def _padded_lengths(op: str, x: RaggedArray, length: int | tuple[int, ...] | None) -> tuple[tuple[int, ...], Any]:
     """A static length for each level below axis 0, and whether all rows fit."""
     rows = [p for p in x.partitions if isinstance(p, RowPartition)]
-    length = None if length is None else sizes_of(op, length)
+    length = None if length is None else sizes_of(op, length, many=True)
     given = [None] * len(rows) if length is None else [length] if isinstance(length, int) else list(length)
     if len(given) != len(rows):
         raise ValueError(complaint(op, f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))
@@ -218,7 +230,8 @@ def from_padded(
         values, splits = k.call(_from_mask, array, mask)
         return RaggedArray(values, (RowPartition(k.index(splits)),))
     ok = True if lengths is None else _check_lengths(k, lengths, nrows, width)
-    padding = None if padding is None else k.asarray(padding, dtype=array.dtype)
+    if not (padding is None or is_scalar(padding) or is_array(padding)):
+        raise TypeError(complaint("from_padded", "a number as padding=", repr(padding), "Pass the value that pads."))
     values, splits = k.call(_from_lengths, array, lengths, padding, ok=ok)
     return RaggedArray(values, (RowPartition(k.index(splits)),))
 
@@ -250,11 +263,9 @@ def _from_lengths(array: Array, lengths: Array | None, padding: Array | None, *,
     xp, (nrows, width) = namespace(array), array.shape[:2]
     at = xp.arange(width, dtype=xp.int32)
     if padding is not None:
-        data = (
-            (array != padding) & ~(xp.isnan(array) & xp.isnan(padding))
-            if kind(array.dtype) == "float"
-            else array != padding
-        )
+        data = array != padding
+        if kind(array.dtype) == "float" and padding is not None:
+            data = data & ~(xp.isnan(array) & (padding != padding))  # NaN pads where the padding is NaN
         data = xp.any(data, axis=tuple(range(2, array.ndim))) if array.ndim > 2 else data
         lengths = xp.max(xp.where(data, at[None, :] + 1, xp.zeros_like(at)[None, :]), axis=1) if width else None
     if lengths is None:

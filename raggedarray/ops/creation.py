@@ -101,6 +101,8 @@ def _splits(op: str, lengths: Array) -> Array:
             raise ValueError(
                 complaint(op, "lengths of 0 or more", f"{known[low[0]]} at row {low[0]}", "Count the rows again.")
             )
+        if known.sum(dtype="float64") > 2.0**62:
+            raise OverflowError(complaint(op, "lengths that sum to less than 2**62", f"{known.max()}", "Check them."))
         ends = [0, *known.astype("int64").cumsum().tolist()]
         return k.index(host_index(ends))
     return k.call(splits_of, lengths)
@@ -143,7 +145,12 @@ def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
         if bad.size:
             where = f"{ids[bad[0]]} at slot {bad[0]}"
             raise ValueError(
-                complaint("from_row_ids", f"ids from 0 to {nrows - 1}", where, "Pass a larger nrows, or drop them.")
+                complaint(
+                    "from_row_ids",
+                    f"ids from 0 to {nrows - 1}" if nrows else "no ids for 0 rows",
+                    where,
+                    "Pass a larger nrows, or drop them.",
+                )
             )
         down = (ids[1:] < ids[:-1]).nonzero()[0]
         if down.size:
@@ -168,8 +175,11 @@ def from_rows(rows: Iterable[Array]) -> RaggedArray:
     rows = list(rows)
     if not rows:
         return _nested("from_rows", common("from_rows", []).asarray([], dtype="float64"), [host_index([0])])
-    k = common("from_rows", rows)
-    rows = [row if kernels(row) is k else k.asarray(row) for row in rows]
+    for i, row in enumerate(rows):
+        if isinstance(row, RaggedArray):
+            raise TypeError(complaint("from_rows", "plain arrays", f"a RaggedArray as row {i}", "Use `ra.ragged`."))
+    k = common("from_rows", [row for row in rows if is_array(row)])
+    rows = [k.asarray(row) for row in rows]
     first = rows[0]
     for i, row in enumerate(rows):
         if row.ndim == 0 or row.shape[1:] != first.shape[1:] or row.dtype != first.dtype:
@@ -189,9 +199,14 @@ def from_rows(rows: Iterable[Array]) -> RaggedArray:
 
 def _arrays(op: str, values: Any, *others: Any) -> list[Array]:
     """Arrays of one library; lists become NumPy arrays."""
+    for x in (values, *others):
+        if isinstance(x, RaggedArray):
+            raise TypeError(complaint(op, "plain arrays", "a RaggedArray", "Use `ra.ragged` to nest rows."))
     given = [x if is_array(x) else common(op, []).asarray(x) for x in (values, *others)]
     k = common(op, given)
-    moved = [x if kernels(x) is k else k.asarray(x) for x in given[:1]]
+    moved = [k.asarray(x) for x in given[:1]]
+    if kind(moved[0].dtype) == "other":
+        raise TypeError(complaint(op, "values of a numeric dtype", f"dtype {moved[0].dtype}", "Convert them."))
     for x in given[1:]:
         if x.shape == (0,) and kind(x.dtype) == "float" and not is_array(others[0]):
             x = common(op, []).asarray(x, dtype="int32")  # an empty list has no dtype

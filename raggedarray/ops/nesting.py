@@ -5,13 +5,14 @@ the cost in Python is one pass over the entries and no recursion.
 """
 
 from itertools import chain
+from operator import index
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._partition import Partition, RowPartition, UniformPartition
 from .._typing import Array, DType
-from ..backends import Kernels, backend, common, is_array, kernels, namespace
+from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
 from .conversion import asarray
 from .creation import host_index
 
@@ -38,6 +39,8 @@ def ragged(
     >>> ragged([[[1, 2]], []], item_shape=(None, 2)).shape
     (2, None, 2)
     """
+    if item_shape is not None:
+        item_shape = _item_shape(item_shape)
     if isinstance(obj, RaggedArray):
         out = _copy(obj)
     elif is_array(obj) and item_shape is None:
@@ -51,6 +54,13 @@ def ragged(
             complaint("ragged", f"entries of shape {tuple(item_shape)}", f"{out.shape[1:]}", "Change item_shape.")
         )
     return out if xp is None else asarray(out, xp=xp)
+
+
+def _item_shape(given: Any) -> tuple[int | None, ...]:
+    try:
+        return tuple(None if n is None else index(n) for n in given)
+    except TypeError:
+        raise TypeError(complaint("ragged", "item_shape of ints and None", repr(given), "Pass a tuple.")) from None
 
 
 class _Parts(NamedTuple):
@@ -87,7 +97,7 @@ def _take_apart(obj: Any) -> _Parts:
         raise TypeError(complaint("ragged", "lists, arrays or RaggedArrays", type(obj).__name__, advice))
     levels: list[list[int]] = []
     entries: list[Any] = [obj]
-    while entries and all(isinstance(e, list | tuple) for e in entries):
+    while entries and all(isinstance(e, list | tuple | range) for e in entries):
         levels.append([len(e) for e in entries])
         entries = list(chain.from_iterable(entries))
     _same_kind(levels, entries)
@@ -97,7 +107,7 @@ def _take_apart(obj: Any) -> _Parts:
 def _what(x: Any) -> str:
     if isinstance(x, RaggedArray):
         return "a RaggedArray"
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | range):
         return "a list"
     if is_array(x) and x.ndim:
         return "an array"
@@ -111,7 +121,7 @@ def _same_kind(levels: list[list[int]], entries: list[Any]) -> None:
         return
     types = set(map(type, entries))
     if len(types) > 1 or not types <= {int, float, bool, complex}:
-        what = [_what(e) for e in entries]
+        what = [_what(e).split(" ")[0] if isinstance(e, str | bytes) else _what(e) for e in entries]
         other = next((i for i, w in enumerate(what) if w != what[0]), None)
         if other is not None:
             raise ValueError(
@@ -205,12 +215,20 @@ def _values(
 ) -> Array:
     """The leaves end to end: ``[total, *inner of the leaves]``."""
     if shapes:
-        arrays = [a if kernels(a) is k else k.asarray(a) for a in leaves]
+        arrays = [k.asarray(a) for a in leaves]
+        if kind(arrays[0].dtype) == "other":
+            raise TypeError(
+                complaint("ragged", "leaves of a numeric dtype", f"dtype {arrays[0].dtype}", "Convert them.")
+            )
         if dtype is not None:
             arrays = [namespace(a).astype(a, k.dtype(dtype, a)) for a in arrays]
         return namespace(arrays[0]).concat(arrays)
     if leaves:
-        return k.asarray(leaves, dtype=None if dtype is None else k.dtype(dtype))
+        values = k.asarray(leaves, dtype=None if dtype is None else k.dtype(dtype))
+        if kind(values.dtype) == "other":
+            advice = "Pass numbers that fit a dtype."
+            raise TypeError(complaint("ragged", "leaves of a numeric dtype", f"dtype {values.dtype}", advice))
+        return values
     inner = wanted[len(wanted) - _trailing(wanted) :]
     empty = k.asarray([], dtype="float64" if dtype is None else k.dtype(dtype))
     return namespace(empty).reshape(empty, (0, *inner))

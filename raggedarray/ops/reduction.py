@@ -14,6 +14,7 @@ passed to their own library. Axes out of range raise `IndexError`, repeated ones
 from typing import Any
 
 from .._array import RaggedArray
+from .._errors import complaint
 from .._typing import Array, Axis, DType
 from ..backends import Reduction, kind, namespace
 from ..backends.generic import identity
@@ -28,9 +29,11 @@ def reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], *
     """Reduce a RaggedArray by a body on a `Frame`, a plain array by its own library."""
     if isinstance(x, RaggedArray):
         return run(op, body, x, *scalars, **options, **static)
-    given = {k: v for k, v in (*options.items(), *static.items()) if v is not None}
-    for name, value in zip(("initial",), scalars, strict=False):
-        given |= {} if value is None else {name: value}
+    if options.get("length") is not None or isinstance(options.get("where"), RaggedArray):
+        what = "length=" if options.get("length") is not None else "a ragged where="
+        raise TypeError(complaint(op, "options of a plain array", what, "Drop it."))
+    name = "correction" if op in ("var", "std") else "initial"
+    given = {k: v for k, v in (*options.items(), *static.items(), *((name, s) for s in scalars)) if v is not None}
     return getattr(namespace(x), op)(x, **given)
 
 
@@ -129,6 +132,8 @@ def max(
 
 def _extreme(f: Frame, v: Array, where: Array | None, initial: Any, *, how: Any) -> Array:
     xp = f.xp
+    if kind(v.dtype) == "complex":
+        raise TypeError(complaint(how, "real values", f"dtype {v.dtype}", "Compare `ra.abs(x)`."))
     if where is not None:
         v = xp.where(where, v, xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype))
     best = f.reduce(how, v)
@@ -172,15 +177,15 @@ def var(
     array([ 1., nan])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return reduce("var", _var, x, options=options, correction=correction)
+    return reduce("var", _var, x, correction, options=options)
 
 
-def _var(f: Frame, v: Array, where: Array | None, *, correction: float) -> Array:
+def _var(f: Frame, v: Array, where: Array | None, correction: Any) -> Array:
     spread, out = _variance(f, v, where, correction)
     return f.xp.astype(spread, out, copy=False)
 
 
-def _variance(f: Frame, v: Array, where: Array | None, correction: float) -> tuple[Array, Any]:
+def _variance(f: Frame, v: Array, where: Array | None, correction: Any) -> tuple[Array, Any]:
     """Variance in the dtype it was accumulated in, and the dtype to return."""
     xp, wide = f.xp, accumulator(v, "float")
     out = v.dtype if kind(v.dtype) in ("float", "complex") else wide
@@ -206,10 +211,10 @@ def std(
     array([ 1., nan])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    return reduce("std", _std, x, options=options, correction=correction)
+    return reduce("std", _std, x, correction, options=options)
 
 
-def _std(f: Frame, v: Array, where: Array | None, *, correction: float) -> Array:
+def _std(f: Frame, v: Array, where: Array | None, correction: Any) -> Array:
     xp = f.xp
     spread, out = _variance(f, v, where, correction)
     flat = spread == 0

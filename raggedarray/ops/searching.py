@@ -8,14 +8,18 @@ from typing import Any
 
 from .._array import RaggedArray
 from .._errors import complaint
-from .._levels import ancestors, library, parents, positions
+from .._levels import library, parents
+from .._partition import Partition, RowPartition
 from .._typing import Array, Axis
-from ..backends import kind
+from ..backends import kernels, kind, namespace
 from ..backends.generic import identity
+from ._agreement import agree, is_uniform
+from ._along import coordinates
+from ._broadcast import is_scalar, meet
 from ._reduce import Frame, run
 from .reduction import reduce, total
 
-__all__ = ["argmax", "argmin", "count_nonzero"]
+__all__ = ["argmax", "argmin", "count_nonzero", "searchsorted"]
 
 
 def count_nonzero(
@@ -96,10 +100,104 @@ def _coordinate(f: Frame, v: Array) -> Array:
     if f.axes.inner:
         (axis,) = f.axes.inner
         return xp.reshape(xp.arange(v.shape[axis]), tuple(n if i == axis else 1 for i, n in enumerate(v.shape)))
-    like, level = library(x.partitions, v), f.axes.levels[0]
-    at = ancestors(x.partitions, level, x.capacity, like)
-    if level:
-        p = x.partitions[level - 1]
-        count = x.partitions[level].nrows if level < x.ragged_rank else x.capacity
-        at = f.kernels.pick(positions(p, parents(p, count, like)), at)
+    at = coordinates(x.partitions, f.axes.levels[0], x.capacity, library(x.partitions, v))
     return xp.reshape(at, (x.capacity, *(1,) * (v.ndim - 1)))
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+    """Where each element of ``x2`` belongs in the sorted row of ``x1`` of the same number, as an index within the row.
+
+    ``x1`` is ``[nrows, (len)]``, or has more ragged axes, and rows in ascending order, NaN last. ``x2`` is ragged
+    with the same outer axes and any row lengths, or a plain array ``[nrows, ...]``; the result has its shape and
+    capacity, and the default integer dtype. ``side="left"`` gives the first such index, ``"right"`` the one past the
+    last equal element; in an empty row both are 0. ``sorter`` is what `argsort` of ``x1`` gives, where rows are not
+    in order. In a plain ``x1`` every element of a ragged ``x2`` is looked up.
+
+    >>> searchsorted(ragged([[1, 3, 5], [], [2]]), ragged([[3, 9], [1], [2]]), side="right").tolist()
+    [[2, 3], [0], [1]]
+    """
+    if side not in ("left", "right"):
+        raise ValueError(complaint("searchsorted", "side 'left' or 'right'", repr(side), "Pass one of these."))
+    given = (x1, x2) if sorter is None else (x1, x2, sorter)
+    k, moved = meet("searchsorted", given)
+    x1, x2, sorter = (*moved, None)[:3]
+    if isinstance(x1, RaggedArray) and is_scalar(x2):  # for every row
+        x2 = x1.xp.full((x1.nrows,), x2, dtype=None if isinstance(x2, float) else x1.dtype)
+    if not isinstance(x1, RaggedArray):
+        values = x2.values if isinstance(x2, RaggedArray) else x2
+        found = namespace(x1).searchsorted(x1, values, side=side, **({} if sorter is None else {"sorter": sorter}))
+        return RaggedArray(found, x2.partitions) if isinstance(x2, RaggedArray) else found
+    _check_sorted_rows(x1, x2)
+    if sorter is not None:
+        p, q = x1.partitions[-1], sorter.partitions[-1]
+        assert isinstance(p, RowPartition)
+        agree("searchsorted", p, q, x1.ragged_rank, outermost=x1.ragged_rank == 1)
+        sorter = sorter.values[: x1.capacity, ...]
+    if isinstance(x2, RaggedArray):
+        found = k.call(_search, x1.values, x1.partitions, sorter, x2.values, x2.partitions[-1], side=side)
+        return RaggedArray(found, x2.partitions)
+    return k.call(_search, x1.values, x1.partitions, sorter, x2, None, side=side)
+
+
+def _check_sorted_rows(x1: RaggedArray, x2: Any) -> None:
+    if x1.inner_shape:
+        raise ValueError(complaint("searchsorted", "rows of scalars", f"shape {x1.shape}", "Search one column."))
+    ragged = isinstance(x2, RaggedArray)
+    if not ragged and x1.ragged_rank > 1 and not is_uniform(x1.partitions[:-1]):
+        raise ValueError(
+            complaint("searchsorted", f"x2 with the rows of {x1.shape}", "a plain array", "Make it ragged.")
+        )
+    same = x2.ragged_rank == x1.ragged_rank if ragged else getattr(x2, "ndim", 0) >= x1.ragged_rank
+    lead = x1.shape[: x1.ragged_rank]
+    if not same or tuple(x2.shape[: x1.ragged_rank]) != lead:
+        got = str(tuple(getattr(x2, "shape", ())))
+        advice = "Give each row its own elements to look for."
+        raise ValueError(complaint("searchsorted", f"x2 with the rows of {x1.shape}", got, advice))
+    if ragged:
+        pairs = zip(x1.partitions[:-1], x2.partitions[:-1], strict=True)
+        for level, (p, q) in enumerate(pairs, start=1):
+            if isinstance(p, RowPartition):
+                agree("searchsorted", p, q, level, outermost=is_uniform(x1.partitions[: level - 1]))
+
+
+def _search(
+    values: Array, partitions: tuple[Partition, ...], sorter: Array | None, queries: Array, rows: RowPartition | None,
+    *, side: str,
+) -> Array:  # fmt: skip
+    k, xp, like = kernels(values), namespace(values), library(partitions, values)
+    p = partitions[-1]
+    assert isinstance(p, RowPartition)
+    capacity = values.shape[0]
+    flat = xp.reshape(queries, (-1,))
+    if rows is None:
+        row = xp.arange(flat.shape[0], dtype=like.dtype) // max(flat.shape[0] // max(p.nrows, 1), 1)
+    else:
+        size = flat.shape[0] // max(queries.shape[0], 1)
+        row = parents(rows, queries.shape[0], like)
+        row = xp.minimum(row, xp.asarray(p.nrows, dtype=row.dtype))  # in slack, where x2 has more slack rows
+        row = xp.reshape(xp.broadcast_to(xp.reshape(row, (-1, 1)), (queries.shape[0], size)), (-1,))
+    starts = k.pick(p.splits[:-1], row)
+    low, high = starts, k.pick(p.splits[1:], row)
+    if sorter is not None:
+        above = parents(p, capacity, like)
+        source = k.pick(p.splits[:-1], above) + xp.astype(sorter, like.dtype)
+        values = k.pick(values, xp.where(above < p.nrows, source, xp.asarray(capacity, dtype=source.dtype)))
+    for _ in range(capacity.bit_length()):  # halves every range at once
+        middle = (low + high) // 2
+        found = k.pick(values, middle)
+        less = _before(found, flat, side) & (low < high)
+        low, high = xp.where(less, middle + 1, low), xp.where(less, high, middle)
+        high = xp.maximum(low, high)
+    return xp.astype(xp.reshape(low - starts, queries.shape), k.dtype("int64", values), copy=False)
+
+
+def _before(found: Array, wanted: Array, side: str) -> Array:
+    """Whether an element of a row lies before the place of the wanted one; NaN is the largest."""
+    xp = namespace(found)
+    out = found < wanted if side == "left" else found <= wanted
+    if kind(wanted.dtype) != "float":
+        return out
+    last = xp.isnan(wanted)
+    if side == "right":
+        return out | last
+    return out | (last & ~xp.isnan(found) if kind(found.dtype) == "float" else last)

@@ -37,7 +37,7 @@ def _where(condition: Any, x1: Any, x2: Any) -> Array:
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """``x`` limited to ``[min, max]``, in its own dtype; a limit of None is none. NaN stays.
+    """``x`` limited to ``[min, max]``; a limit of None is none. NaN stays; dtypes promote as in arithmetic.
 
     >>> clip(ragged([[1.0, -2.0], [3.0]]), 0.0, 2.0).tolist()
     [[1.0, 0.0], [2.0]]
@@ -56,11 +56,11 @@ def _clip(x: Array, low: Any, high: Any) -> Array:
 
 
 def _clip_below(x: Array, low: Any) -> Array:
-    return namespace(x).where(x < low, low, x)
+    return namespace(x).maximum(x, low)
 
 
 def _clip_above(x: Array, high: Any) -> Array:
-    return namespace(x).where(x > high, high, x)
+    return namespace(x).minimum(x, high)
 
 
 def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> Any:

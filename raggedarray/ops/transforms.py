@@ -5,9 +5,11 @@ from functools import wraps
 from typing import Any
 
 from .._array import RaggedArray
+from .._errors import complaint
 from .._typing import Array
 from ..backends import backend, is_array, kind
 from ._broadcast import into
+from ._checking import sizes_of
 
 __all__ = ["checked", "checks", "grad", "value_and_grad"]
 
@@ -46,10 +48,16 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: 
 
 def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool) -> Callable[..., Any]:
     jax: Any = backend("jax")
-    which = argnums if isinstance(argnums, tuple) else (argnums,)
+    several = isinstance(argnums, tuple | list)
+    given = sizes_of("grad", argnums, many=True)
+    given = given if several else (given,)
 
     @wraps(f)
     def both(*args: Any, **kwargs: Any) -> Any:
+        which = tuple(i + len(args) if i < 0 else i for i in given)
+        if any(not 0 <= i < len(args) for i in which) or len(set(which)) < len(which):
+            want = f"distinct positional arguments, of which there are {len(args)}"
+            raise ValueError(complaint("grad", want, f"argnums={argnums}", "Pass what is differentiated by position."))
         chosen = tuple(args[i] for i in which)
         leaves, structure = jax.flatten(chosen, _is_leaf)
         at = [i for i, leaf in enumerate(leaves) if _inexact(leaf)]
@@ -69,7 +77,7 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
         for i, g in zip(at, grads, strict=True):
             out[i] = RaggedArray(g, into(jax, leaves[i]).partitions) if isinstance(leaves[i], RaggedArray) else g
         rebuilt = jax.unflatten(structure, out)
-        return result, rebuilt if isinstance(argnums, tuple) else rebuilt[0]
+        return result, rebuilt if several else rebuilt[0]
 
     return both
 

@@ -19,6 +19,7 @@ from raggedarray import RaggedArray
 
 CASES = Path(__file__).parent / "cases"
 ERRORS = {"ValueError": ValueError, "TypeError": TypeError, "IndexError": IndexError, "OverflowError": OverflowError}
+ERRORS["DynamicShapeError"] = ra.DynamicShapeError
 METHODS = ("unbind", "nested_size", "nested_dim", "tolist", "row_lengths", "row_ids", "position_ids")
 INDEX_TEXT = {"__builtins__": {}, "None": None, "Ellipsis": ...}
 
@@ -75,20 +76,25 @@ def build(value: Any, xp: str, slack: bool) -> Any:
 
 def function(call: str) -> Any:
     if call == "getitem":
-        return lambda x, key: x[eval(f"_[{key}]", {**INDEX_TEXT, "_": _Key()})] if isinstance(key, str) else x[key]
+        return lambda x, key: x[_key(key)]
     if call.startswith("operator."):
         return getattr(operator, call.split(".")[1])
     if call.startswith("attr."):
         return lambda x: getattr(x, call.split(".")[1])
     if call.startswith("at."):
         method = call.split(".")[1]
-        return lambda x, key, *v: getattr(x.at[eval(f"_[{key}]", {**INDEX_TEXT, "_": _Key()})], method)(*v)
+        return lambda x, key, *v: getattr(x.at[_key(key)], method)(*v)
     if call in METHODS:
         return lambda x, **kw: getattr(x, call)(**kw)
     target: Any = ra
     for part in call.split("."):
         target = getattr(target, part)
     return target
+
+
+def _key(key: Any) -> Any:
+    """What Python text between brackets means; arrays stand for themselves."""
+    return eval(f"_[{key}]", {**INDEX_TEXT, "_": _Key()}) if isinstance(key, str) else key
 
 
 class _Key:

@@ -30,21 +30,21 @@ def _relu(x: Array) -> Array:
     return xp.where(x <= 0, xp.zeros_like(x), x)
 
 
-def _elu(x: Array, *, alpha: float) -> Array:
+def _elu(x: Array, alpha: Any) -> Array:
     xp = namespace(x)
     return xp.where(x > 0, x, alpha * xp.expm1(xp.where(x > 0, xp.zeros_like(x), x)))
 
 
-def _celu(x: Array, *, alpha: float) -> Array:
+def _celu(x: Array, alpha: Any) -> Array:
     xp = namespace(x)
     return xp.where(x > 0, x, alpha * xp.expm1(xp.where(x > 0, xp.zeros_like(x), x) / alpha))
 
 
 def _selu(x: Array) -> Array:
-    return 1.0507009873554805 * _elu(x, alpha=1.6732632423543772)
+    return 1.0507009873554805 * _elu(x, 1.6732632423543772)
 
 
-def _leaky_relu(x: Array, *, negative_slope: float) -> Array:
+def _leaky_relu(x: Array, negative_slope: Any) -> Array:
     return namespace(x).where(x >= 0, x, negative_slope * x)
 
 
@@ -93,22 +93,22 @@ def _log_sigmoid(x: Array) -> Array:
     return -_softplus(-x)
 
 
-def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
+def celu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     """Continuously differentiable exponential linear unit.
 
     >>> celu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.celu", _celu, x, alpha=alpha)
+    return elementwise("nn.celu", _celu, x, alpha)
 
 
-def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
+def elu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     """Exponential linear unit: ``x`` above 0, ``alpha (exp(x) - 1)`` below.
 
     >>> elu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.elu", _elu, x, alpha=alpha)
+    return elementwise("nn.elu", _elu, x, alpha)
 
 
 def gelu(x: Any, /, *, approximate: bool = True) -> Any:
@@ -147,13 +147,13 @@ def hard_tanh(x: Any, /) -> Any:
     return elementwise("nn.hard_tanh", _hard_tanh, x)
 
 
-def leaky_relu(x: Any, /, *, negative_slope: float = 0.01) -> Any:
+def leaky_relu(x: Any, /, *, negative_slope: Any = 0.01) -> Any:
     """``x`` above 0, ``negative_slope * x`` below.
 
     >>> leaky_relu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.leaky_relu", _leaky_relu, x, negative_slope=negative_slope)
+    return elementwise("nn.leaky_relu", _leaky_relu, x, negative_slope)
 
 
 def log_sigmoid(x: Any, /) -> Any:

@@ -13,7 +13,10 @@ from ..._typing import Array, Axis
 from ...backends import kind, namespace
 from .._broadcast import Plan, lay_out, meet, plan
 from .._dense import dense_softmax
-from .._reduce import Axes, Frame, accumulator, column_length, normal_axes, split_axes
+from .._reduce import Axes, Frame, accumulator, column_bound, normal_axes, split_axes
+
+Has = tuple[bool, bool]
+"""Whether there are a weight and a bias."""
 
 __all__ = ["layer_norm", "log_softmax", "rms_norm", "softmax"]
 
@@ -85,27 +88,31 @@ def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: floa
     k, moved = meet(op, tuple(given))
     if not isinstance(moved[0], RaggedArray):
         dense_axes = normal_axes(op, axis, moved[0].ndim)
-        return k.call(_normalize_dense, *moved, axes=dense_axes, eps=eps, center=center, has=has)
+        return k.call(_normalize_dense, *moved, eps, axes=dense_axes, center=center, has=has)
     met = plan(op, moved)
     axes = split_axes(op, moved[0], axis)
     t = met.template
     x = RaggedArray(met.operands[0].values, t.partitions)
-    length, _ = column_length(op, x, axes, entry_counts(x.partitions, x.capacity)[1] if 0 in axes.levels else None)
-    values = k.call(
-        _normalize_body, t, *met.operands, states=met.states, axes=axes, eps=eps, center=center, has=has, length=length
-    )
+    static = {"states": met.states, "axes": axes, "center": center, "has": has, "length": column_bound(x, axes)}
+    values = k.call(_normalize_body, t, eps, *met.operands, **static)
     return RaggedArray(values, t.partitions)
 
 
 def _normalize_body(
-    t: RaggedArray, *operands: Any, states: Any, axes: Axes, eps: float, center: bool, has: tuple[bool, bool],
+    t: RaggedArray,
+    eps: Any,
+    *operands: Any,
+    states: Any,
+    axes: Axes,
+    center: bool,
+    has: tuple[bool, bool],
     length: int | None,
-) -> Array:  # fmt: skip
+) -> Array:
     v, *more = lay_out(Plan(t, operands, states))
     return _affine(_standardized(Frame(t, axes, length), v, eps, center), v, more, has)
 
 
-def _standardized(f: Frame, v: Array, eps: float, center: bool) -> Array:
+def _standardized(f: Frame, v: Array, eps: Any, center: bool) -> Array:
     xp = f.xp
     v = xp.astype(v, accumulator(v, "float"), copy=False)
     n = f.count(v, None, v.dtype)
@@ -115,7 +122,7 @@ def _standardized(f: Frame, v: Array, eps: float, center: bool) -> Array:
     return v * f.spread(1 / xp.sqrt(f.reduce("sum", v * v) / n + eps))
 
 
-def _affine(v: Array, given: Array, more: list[Any], has: tuple[bool, bool]) -> Array:
+def _affine(v: Array, given: Array, more: list[Any], has: Has) -> Array:
     xp = namespace(v)
     out = given.dtype if kind(given.dtype) == "float" else v.dtype
     if has[0]:
@@ -126,10 +133,11 @@ def _affine(v: Array, given: Array, more: list[Any], has: tuple[bool, bool]) -> 
 
 
 def _normalize_dense(
-    v: Array, *more: Any, axes: tuple[int, ...], eps: float, center: bool, has: tuple[bool, bool]
+    v: Array, *more_and_eps: Any, axes: tuple[int, ...], center: bool, has: tuple[bool, bool]
 ) -> Array:
+    *more, eps = more_and_eps
     xp, given = namespace(v), v
     v = xp.astype(v, accumulator(v, "float"), copy=False)
     if center:
         v = v - xp.mean(v, axis=axes, keepdims=True)
-    return _affine(v / xp.sqrt(xp.mean(v * v, axis=axes, keepdims=True) + eps), given, list(more), has)
+    return _affine(v / xp.sqrt(xp.mean(v * v, axis=axes, keepdims=True) + eps), given, more, has)

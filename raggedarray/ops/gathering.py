@@ -1,0 +1,270 @@
+"""Entries by index: rows, and positions within rows.
+
+An index that an entry does not have raises `IndexError` where it can be read. Traced, it gives an empty entry,
+or at the last level the dtype's fill value (NaN, the lowest signed or highest unsigned integer, True), never an
+element of the neighbour. Negative indices count from the end of the row. Gradients go to what was read.
+"""
+
+from typing import Any
+
+from .._array import RaggedArray, rebuild
+from .._errors import complaint
+from .._levels import ancestors, library, parents, positions
+from .._partition import Partition, RowPartition, UniformPartition, entry_counts
+from .._typing import Array
+from ..backends import common, is_array, kernels, kind, namespace
+from ._broadcast import into
+from ._indexing import report, run
+from ._keys import unfold
+from ._reduce import normal_axes
+from ._select import filled, first_short, to_dtype
+from ._taking import Capacity, agree_above, known_rows, normal_rows, taken_rows
+from .capacity import with_capacity
+
+__all__ = ["gather", "take", "take_along_axis"]
+
+
+def take(x: Any, indices: Any, /, *, axis: int = 0, capacity: Capacity = None) -> Any:
+    """Entries by index, in that order, repeats allowed: ``int[n]`` gives ``[n, (len), *inner]``. Plain arrays too.
+
+    On axis 0 indices of any shape stand for rows, ragged ones too, which add a level; on another axis dense ones
+    take the same positions of every row, which all must have them. Negative indices count from the end; others
+    out of range raise `IndexError`, or under jit give an empty row (a fill value where no axis is left).
+
+    The capacity is exact on NumPy; on JAX that of ``x``, or where rows repeat ``bucket_size`` of what is
+    needed. Under jit repeats are data, so `capacity` must be given (the capacity of ``x`` if there are none);
+    on other axes it is that of ``x`` times the number of indices.
+
+    >>> take(ragged([[1, 2], [], [3]]), np.array([2, 0])).tolist()
+    [[3], [1, 2]]
+    >>> take(ragged([[1, 2], [3, 4, 5]]), np.array([-1, 0]), axis=1)
+    array([[2, 1],
+           [5, 3]])
+    """
+    return _taken("take", x, indices, axis, capacity)
+
+
+def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity) -> Any:
+    if not isinstance(x, RaggedArray):
+        if isinstance(indices, RaggedArray):
+            return _from_dense(op, x, indices, axis)
+        return namespace(x).take(x, indices, axis=axis)
+    (axis,) = normal_axes(op, axis, x.ndim)
+    if isinstance(indices, RaggedArray):
+        if axis:
+            advice = "Use `ra.gather(x, indices, batch_dims=)`."
+            raise TypeError(complaint(op, "dense indices below axis 0", "ragged ones", advice))
+        return _ragged_rows(op, x, indices, capacity)
+    given = _indices(op, indices)
+    if axis:
+        out = run(op, x, [*[slice(None)] * axis, given, *[slice(None)] * (x.ndim - axis - 1)])
+        return out if capacity is None or not isinstance(out, RaggedArray) else with_capacity(out, capacity)
+    if given.ndim != 1:
+        flat = _taken(op, x, namespace(given).reshape(given, (-1,)), 0, capacity)
+        return _shaped(flat, tuple(given.shape))
+    k = common(op, [x.values, given])
+    x = into(k, x).used_values()
+    known = known_rows(op, k, x.nrows, given)
+    rows = k.call(normal_rows, k.index(given), nrows=x.nrows)
+    return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None)
+
+
+def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
+    """Rows under dense axes of this shape."""
+    if not shape:
+        return flat[0]
+    partitions: tuple[Partition, ...] = ()
+    count = shape[0]
+    for n in shape[1:]:
+        partitions, count = (*partitions, UniformPartition(count, n)), count * n
+    return RaggedArray(flat.values, (*partitions, *flat.partitions))
+
+
+def _indices(op: str, indices: Any) -> Any:
+    given = indices if is_array(indices) else common(op, []).asarray(indices)
+    if kind(given.dtype) not in ("int", "uint"):
+        raise TypeError(complaint(op, "integer indices", f"dtype {given.dtype}", "Convert them."))
+    return given
+
+
+def _from_dense(op: str, x: Array, indices: RaggedArray, axis: int) -> RaggedArray:
+    """Rows of a plain array, for each of the ragged indices."""
+    if axis not in (0, -x.ndim):
+        raise ValueError(complaint(op, "axis 0 of a plain array", f"axis {axis}", "Move the axis to the front."))
+    k = common(op, [x, indices.values])
+    x = x if kernels(x) is k else k.asarray(x)
+    indices = into(k, _indices(op, indices)).used_values()
+    values, missing = k.call(_pick_rows, x, indices)
+    report(op, missing, 0)
+    return RaggedArray(values, indices.partitions)
+
+
+def _pick_rows(x: Array, indices: RaggedArray) -> Any:
+    rows, bad = _row_index(indices, nrows=x.shape[0])
+    return filled(kernels(x).pick(x, rows), rows < x.shape[0], None), bad
+
+
+def _ragged_rows(op: str, x: RaggedArray, indices: RaggedArray, capacity: Capacity) -> RaggedArray:
+    """A level of rows of ``x``: one row for each index."""
+    k = common(op, [x.values, indices.values])
+    x, indices = into(k, x).used_values(), into(k, _indices(op, indices)).used_values()
+    if indices.inner_shape:
+        indices = unfold(indices, indices.ndim - 1)
+    rows, missing = k.call(_row_index, indices, nrows=x.nrows)
+    report(op, missing, 0)
+    known = k.host(rows) if k.is_concrete(rows) else None
+    flat = taken_rows(op, x, rows, known, capacity)
+    return RaggedArray(flat.values, (*indices.partitions, *flat.partitions))
+
+
+def _row_index(indices: RaggedArray, *, nrows: int) -> Any:
+    xp, like = indices.xp, library(indices.partitions, indices.values)
+    above = ancestors(indices.partitions, 0, indices.capacity, like)
+    given = to_dtype(indices.values, like)
+    at = xp.where(given < 0, given + nrows, given)
+    used, fine = above < indices.nrows, (at >= 0) & (at < nrows)
+    rows = xp.where(used & fine, at, xp.asarray(nrows, dtype=at.dtype))
+    return rows, first_short(used & ~fine, above, xp.full_like(at, nrows), given)
+
+
+def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity = None) -> Any:
+    """Entries of axis ``batch_dims`` by index, within each entry of the axes before, which ``indices`` shares.
+
+    ``batch_dims=0`` takes rows, as `take` does; with 1, indices ``[nrows, (n)]``, ragged or dense, give positions
+    within each row. The result has the shape of ``indices`` and the axes of ``x`` behind. Negative indices count
+    from the row's end; others out of range raise `IndexError`, or traced give the fill value.
+
+    Capacity: that of ``indices``; with ragged axes behind, as `take` says.
+
+    >>> x = ragged([[1, 2, 3], [4, 5]])
+    >>> gather(x, ragged([[2], [0, -1]]), batch_dims=1).tolist()
+    [[3], [4, 5]]
+    """
+    if batch_dims == 0:
+        return _taken("gather", x, indices, 0, capacity)
+    given = _indices("gather", indices)
+    _need_ragged("gather", x, given)
+    if not 0 < batch_dims <= given.ndim or batch_dims >= x.ndim:
+        most = min(given.ndim, x.ndim - 1)
+        raise ValueError(complaint("gather", f"batch_dims from 0 to {most}", str(batch_dims), "Check the shapes."))
+    k = common("gather", [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
+    if given.ndim == batch_dims:  # one index for each entry
+        one = given[..., None] if isinstance(given, RaggedArray) else namespace(given).expand_dims(given, axis=-1)
+        found = gather(x, one, batch_dims=batch_dims, capacity=capacity)
+        return found[(*[slice(None)] * batch_dims, 0)]
+    mine = levels(k, given, given.ndim - 1)
+    x = levels(k, x, max(batch_dims, x.ragged_rank if isinstance(x, RaggedArray) else 0))
+    agree_above("gather", x, mine, batch_dims - 1)
+    index, missing = k.call(_within, x.partitions, mine, size=x.capacity, batch=batch_dims)
+    report("gather", missing, batch_dims)
+    below = x.partitions[batch_dims:]
+    if not below:
+        return rebuild(mine.nrows, mine.partitions, k.call(_pick_filled, x.values, index))
+    known = k.host(index) if k.is_concrete(index) else None
+    flat = taken_rows("gather", RaggedArray(x.values, below), index, known, capacity)
+    return rebuild(mine.nrows, (*mine.partitions, *flat.partitions), flat.values)
+
+
+def _need_ragged(op: str, x: Any, indices: Any) -> None:
+    if not isinstance(x, RaggedArray) and not isinstance(indices, RaggedArray):
+        raise TypeError(complaint(op, "a RaggedArray", "plain arrays", "Use `take_along_axis` of their library."))
+
+
+def levels(k: Any, x: Any, count: int) -> RaggedArray:
+    """An array, ragged or plain, with ``count`` partitions, in this backend."""
+    if isinstance(x, RaggedArray):
+        return unfold(into(k, x).used_values(), count)
+    x = x if kernels(x) is k else k.asarray(x)
+    partitions: tuple[Partition, ...] = ()
+    entries = x.shape[0]
+    for n in x.shape[1 : count + 1]:
+        partitions, entries = (*partitions, UniformPartition(entries, n)), entries * n
+    return RaggedArray(namespace(x).reshape(x, (entries, *x.shape[count + 1 :])), partitions)
+
+
+def _within(partitions: tuple[Partition, ...], indices: RaggedArray, *, size: int, batch: int) -> Any:
+    """Which entry of level ``batch`` each index stands for."""
+    like = library((*partitions, *indices.partitions), None)
+    xp = namespace(like)
+    above = ancestors(indices.partitions, batch - 1, indices.capacity, like)
+    used = above < entry_counts(indices.partitions, indices.capacity)[batch - 1]
+    missing = entry_counts(partitions, size)
+    entry = xp.where(used, above, xp.asarray(missing[batch - 1], dtype=above.dtype))
+    starts, lengths = rows_below(partitions[batch - 1], entry)
+    given = to_dtype(indices.values, like)
+    at = xp.where(given < 0, given + lengths, given)
+    fine = (at >= 0) & (at < lengths)
+    index = xp.where(used & fine, starts + at, xp.asarray(missing[batch], dtype=at.dtype))
+    return index, first_short(used & ~fine, above, lengths, given)
+
+
+def rows_below(p: Partition, entry: Array) -> tuple[Array, Array]:
+    """Where the rows of these entries start and how long they are; 0 and 0 one past the last entry."""
+    xp, k = namespace(entry), kernels(entry)
+    if isinstance(p, RowPartition):
+        return k.pick(p.splits[:-1], entry), k.pick(p.lengths, entry)
+    known = entry < p.nrows
+    none = xp.zeros_like(entry)
+    return xp.where(known, entry, none) * p.length, xp.where(known, xp.full_like(entry, p.length), none)
+
+
+def _pick_filled(values: Array, index: Array) -> Array:
+    return filled(kernels(values).pick(values, index), index < values.shape[0], None)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """``x`` at ``indices`` along ``axis``, at their own place along the other axes: the shape of ``indices``.
+
+    Both have as many axes, and the same rows before ``axis``; plain operands too. Undoes `argsort`. Negative
+    indices count from the row's end; others out of range raise `IndexError`, or traced give the fill value.
+    Capacity: that of ``indices``.
+
+    >>> x = ragged([[3, 1, 2], [], [5, 4]])
+    >>> take_along_axis(x, ragged([[1, 2, 0], [], [1]]), axis=1).tolist()
+    [[1, 2, 3], [], [4]]
+    """
+    given = _indices("take_along_axis", indices)
+    if not isinstance(x, RaggedArray) and not isinstance(given, RaggedArray):
+        return namespace(x).take_along_axis(x, given, axis=axis)
+    if x.ndim != given.ndim:
+        got = f"{x.ndim} and {given.ndim} axes"
+        raise ValueError(complaint("take_along_axis", "as many axes", got, "Use `ra.gather(x, indices, batch_dims=)`."))
+    (axis,) = normal_axes("take_along_axis", axis, x.ndim)
+    k = common("take_along_axis", [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
+    for n, (a, b) in enumerate(zip(x.shape, given.shape, strict=True)):
+        if n != axis and None not in (a, b) and a != b:
+            raise ValueError(complaint("take_along_axis", f"{a} entries along axis {n}", f"{b}", "Align them first."))
+    x, mine = levels(k, x, x.ndim - 1), levels(k, given, x.ndim - 1)
+    agree_above("take_along_axis", x, mine, max(axis - 1, 0)) if axis else None
+    index, missing = k.call(_along, x.partitions, mine, size=x.capacity, axis=axis)
+    report("take_along_axis", missing, axis)
+    return rebuild(mine.nrows, mine.partitions, k.call(_pick_filled, x.values, index))
+
+
+def _along(partitions: tuple[Partition, ...], indices: RaggedArray, *, size: int, axis: int) -> Any:
+    """The slot that each index stands for: down the levels of ``x``, with the index at ``axis``."""
+    like = library((*partitions, *indices.partitions), None)
+    xp, k = namespace(like), kernels(like)
+    counts, mine = entry_counts(partitions, size), entry_counts(indices.partitions, indices.capacity)
+    given = to_dtype(indices.values, like)
+    row = ancestors(indices.partitions, 0, indices.capacity, like)
+    used, none = row < mine[0], xp.zeros_like(row)
+    lengths = xp.full_like(row, counts[0])
+    entry, bad, short = none, row < 0, lengths
+    for level in range(len(counts)):
+        starts = none
+        if level:
+            starts, lengths = rows_below(partitions[level - 1], entry)
+        if level == axis:
+            at = xp.where(given < 0, given + lengths, given)
+        elif level == 0:
+            at = row
+        else:
+            here = ancestors(indices.partitions, level, indices.capacity, like)
+            p = indices.partitions[level - 1]
+            at = k.pick(positions(p, parents(p, mine[level], like)), here)
+        lost = used & ~bad & ((at < 0) | (at >= lengths))
+        short = xp.where(lost, lengths, short)
+        bad = bad | lost
+        entry = xp.where(used & ~bad, starts + at, xp.asarray(counts[level], dtype=at.dtype))
+    return entry, first_short(bad, row, short, given)

@@ -1,0 +1,174 @@
+"""Entries repeated, one by one or as a whole, along any axis.
+
+A count that is the same for every entry leaves sizes static; counts per row make them data.
+"""
+
+from typing import Any
+
+from .._array import RaggedArray, rebuild
+from .._errors import DynamicShapeError, complaint
+from .._levels import needed_entries, splits_of, take_rows
+from .._partition import RowPartition, entry_counts
+from .._typing import Array
+from ..backends import Kernels, common, is_array, kernels, kind, namespace
+from ._broadcast import into
+from ._checking import sizes_of
+from ._overflow import fits, spoil
+from ._rearrange import Move, array_of, move, one_axis
+from .capacity import bucket_size
+from .merging import flatten
+from .reshaping import expand_dims
+
+__all__ = ["repeat", "tile"]
+
+
+def repeat(
+    x: Any,
+    repeats: Any,
+    /,
+    *,
+    axis: int | None = None,
+    size: int | None = None,
+    capacity: int | tuple[int, ...] | None = None,
+) -> Any:
+    """Every entry along ``axis`` ``repeats`` times in place: rows, entries of each row, or inner ones.
+
+    The capacity is that of ``x`` times ``repeats``, however deep the axis. ``int[nrows]`` repeats each row as
+    often as it says; the number of rows is then data, as is what they hold: under jit ``size`` states the one,
+    ``capacity`` the other, and rows past the repeated ones are empty. With None the array is flattened first.
+    Plain arrays too.
+
+    >>> repeat(ragged([[1, 2], [], [3]]), 2, axis=1).tolist()
+    [[1, 1, 2, 2], [], [3, 3]]
+    >>> repeat(ragged([[1, 2], [3]]), np.array([0, 2]), axis=0).tolist()
+    [[3], [3]]
+    """
+    x = array_of("repeat", x)
+    if isinstance(x, RaggedArray) and axis is None:
+        x = flatten(x)
+    if not isinstance(x, RaggedArray):
+        return namespace(x).repeat(x, repeats, axis=axis)
+    a = one_axis("repeat", 0 if axis is None else axis, x.ndim)
+    if is_array(repeats) and repeats.ndim == 0 and kernels(repeats).is_concrete(repeats):
+        repeats = sizes_of("repeat", repeats)
+    if is_array(repeats) or isinstance(repeats, tuple | list):
+        return _repeat_each(x, repeats, a, size, capacity)
+    n = sizes_of("repeat", repeats)
+    _no_sizes("repeat", size, capacity)
+    if n < 0:
+        raise ValueError(complaint("repeat", "repeats of at least 0", f"{n}", "Pass a count."))
+    if a > x.ragged_rank:
+        return RaggedArray(x.kernels.call(_repeat_inner, x.values, n=n, axis=a - x.ragged_rank), x.partitions)
+    return move("repeat", x, {a: Move("repeat", n)})
+
+
+def _no_sizes(op: str, size: Any, capacity: Any) -> None:
+    if size is not None or capacity is not None:
+        got = f"size={size}, capacity={capacity}"
+        raise ValueError(complaint(op, "no size= and capacity= for a static count", got, "Drop them."))
+
+
+def _repeat_inner(values: Array, *, n: int, axis: int) -> Array:
+    return namespace(values).repeat(values, n, axis=axis)
+
+
+def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacity: Any) -> Any:
+    """Every entry as often as its own count says."""
+    given = repeats if is_array(repeats) else x.kernels.asarray(repeats)
+    if kind(given.dtype) not in ("int", "uint") or given.ndim != 1:
+        got = f"{given.dtype} {tuple(given.shape)}"
+        raise TypeError(complaint("repeat", "integer repeats of one axis", got, "Convert or flatten them."))
+    have = x.shape[a]
+    if a and have is not None and a > x.ragged_rank and kernels(given).is_concrete(given):
+        _no_sizes("repeat", size, capacity)
+        return RaggedArray(x.xp.repeat(x.values, x.kernels.asarray(given), axis=a - x.ragged_rank), x.partitions)
+    if a:
+        raise ValueError(complaint("repeat", f"one count along axis {a}", "an array", "Repeat rows, or pass an int."))
+    if tuple(given.shape) != (have,):
+        raise ValueError(complaint("repeat", f"{have} repeats", f"{given.shape[0]}", "Pass one per row."))
+    k = common("repeat", [x.values, given])
+    x, given = into(k, x).used_values(), k.index(given if kernels(given) is k else k.asarray(given))
+    if k.is_concrete(given) and bool((k.host(given) < 0).any()):
+        low = int(k.host(given).min())
+        raise ValueError(complaint("repeat", "repeats of at least 0", f"{low}", "Pass counts."))
+    count = _repeated_count(k, given)
+    if not isinstance(count, int) and size is None:
+        raise DynamicShapeError(complaint("repeat", "a static row count", "traced repeats", "Pass `size=`."))
+    nrows = count if size is None else sizes_of("repeat", size)
+    ok = fits("repeat", count, nrows, "size", "size=")
+    rows = k.call(_repeated_rows, given, nrows=nrows)
+    need = k.call(needed_entries, x.partitions, rows)
+    counts = entry_counts(x.partitions, x.capacity)[1:]
+    readable = k.is_concrete(need)
+    if capacity is None and not readable:
+        advice = "Pass `capacity=`."
+        raise DynamicShapeError(complaint("repeat", "a static capacity", "traced repeats or lengths", advice))
+    if capacity is None:
+        known = [int(n) for n in need]
+        sizes = tuple(m if k.trims else n if m <= n else bucket_size(m) for m, n in zip(known, counts, strict=True))
+    else:
+        given_sizes = sizes_of("repeat", capacity, many=True)
+        sizes = (*counts[:-1], given_sizes) if isinstance(given_sizes, int) else given_sizes
+        if len(sizes) != x.ragged_rank:
+            got = f"{capacity}"
+            raise ValueError(complaint("repeat", f"{x.ragged_rank} sizes", got, "Pass one per level below axis 0."))
+        for p, n, m in zip(x.partitions, sizes, need, strict=True):
+            if isinstance(p, RowPartition):
+                ok = ok & fits("repeat", m, n, "capacity", "capacity=")
+    values, partitions = k.call(_take_each, x.values, x.partitions, rows, ok, sizes=sizes)
+    return rebuild(nrows, partitions, values)
+
+
+def _repeated_count(k: Kernels, repeats: Array) -> Any:
+    """How many rows there will be: an int where it can be read."""
+    if k.is_concrete(repeats):
+        return int(k.host(repeats).sum())
+    return namespace(repeats).sum(repeats)
+
+
+def _repeated_rows(repeats: Array, *, nrows: int) -> Array:
+    return kernels(repeats).row_ids(splits_of(repeats), nrows)
+
+
+def _take_each(values: Array, partitions: Any, rows: Array, ok: Any, *, sizes: tuple[int, ...]) -> Any:
+    values, new = take_rows(values, partitions, rows, sizes)
+    if ok is not True:  # clamp, so that splits stay within the entries below
+        limits = entry_counts(new, values.shape[0])[1:]
+        xp = namespace(rows)
+        new = tuple(
+            RowPartition(xp.minimum(p.splits, xp.asarray(n, dtype=p.splits.dtype)))
+            if isinstance(p, RowPartition)
+            else p
+            for p, n in zip(new, limits, strict=True)
+        )
+    return spoil(values, ok), new
+
+
+def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
+    """``x`` set side by side ``repetitions`` times, one count per axis: whole rows of rows, each row, inner axes.
+
+    Fewer counts than axes are of the last axes; more add axes of size 1 in front first. A ragged axis holds each
+    row ``n`` times end to end. The capacity is that of ``x`` times the counts of rows and axes before and at the
+    last ragged one. Plain arrays too.
+
+    >>> tile(ragged([[1, 2], [], [3]]), (1, 2)).tolist()
+    [[1, 2, 1, 2], [], [3, 3]]
+    """
+    x = array_of("tile", x)
+    if not isinstance(x, RaggedArray):
+        return namespace(x).tile(x, repetitions)
+    counts = sizes_of("tile", repetitions if isinstance(repetitions, tuple | list) else (repetitions,), many=True)
+    if any(n < 0 for n in counts):
+        raise ValueError(complaint("tile", "repetitions of at least 0", f"{counts}", "Pass counts."))
+    counts = (1,) * (x.ndim - len(counts)) + counts
+    for _ in range(len(counts) - x.ndim):
+        x = expand_dims(x, axis=0)
+    rank = x.ragged_rank
+    inner = counts[rank + 1 :]
+    if any(n != 1 for n in inner):
+        x = RaggedArray(x.kernels.call(_tile_inner, x.values, counts=(1, *inner)), x.partitions)
+    return move("tile", x, {a: Move("tile", n) for a, n in enumerate(counts[: rank + 1]) if n != 1})
+
+
+def _tile_inner(values: Array, *, counts: tuple[int, ...]) -> Array:
+    return namespace(values).tile(values, counts)

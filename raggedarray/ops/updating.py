@@ -1,0 +1,187 @@
+"""``x.at[key]``: a new array with some elements changed, as in JAX. ``x`` itself never changes.
+
+The key selects slot numbers the way it selects elements, so that every key of ``x[key]`` works; new values
+broadcast against the selection and go back by one scatter. Where data is traced, what does not exist is not
+written.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import index as as_int
+from typing import Any
+
+from .._array import RaggedArray
+from .._errors import complaint
+from .._levels import library
+from .._partition import RowPartition
+from .._typing import Array
+from ..backends import Segments, is_array, kernels, kind, namespace
+from ._broadcast import into, is_scalar, meet
+from ._elementwise import elementwise
+from ._indexing import run
+from ._keys import as_items, expand
+from .indexing import getitem
+from .masking import boolean_mask
+
+__all__: list[str] = []
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class At:
+    """``x.at``; index it, then call a method."""
+
+    x: RaggedArray
+
+    def __getitem__(self, key: Any) -> "Place":
+        return Place(self.x, key)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Place:
+    """``x.at[key]``. Every method gives a new array of the same rows, capacity and dtype; repeats count in turn.
+
+    >>> x = ragged([[1, 2, 3], [4]])
+    >>> x.at[:, 0].set(0).tolist(), x.at[x > 2].add(10).tolist()
+    ([[0, 2, 3], [0]], [[1, 2, 13], [14]])
+    """
+
+    x: RaggedArray
+    key: Any
+
+    def get(self, *, fill_value: Any = None) -> Any:
+        """``x[key]``; an index that a row lacks gives ``fill_value`` where one is passed."""
+        items = as_items(self.key)
+        if fill_value is None or any(isinstance(i, RaggedArray) for i in items):
+            return getitem(self.x, self.key)
+        return run("at", self.x, expand("at", items, self.x.shape), fill=fill_value, raises=False)
+
+    def set(self, values: Any) -> RaggedArray:
+        """The elements of the key become ``values``; of several for one element the last stays."""
+        return _update(self, "set", values)
+
+    def add(self, values: Any) -> RaggedArray:
+        """``values`` are added to the elements of the key."""
+        return _update(self, "sum", values)
+
+    def multiply(self, values: Any) -> RaggedArray:
+        """The elements of the key times ``values``."""
+        return _update(self, "prod", values)
+
+    def min(self, values: Any) -> RaggedArray:
+        """The smaller of the elements of the key and ``values``."""
+        return _update(self, "min", values)
+
+    def max(self, values: Any) -> RaggedArray:
+        """The larger of the elements of the key and ``values``."""
+        return _update(self, "max", values)
+
+
+def _update(place: Place, how: str, values: Any) -> RaggedArray:
+    x = place.x
+    _, moved = meet("at", (x, values))
+    x, values = moved
+    k = x.kernels
+    select, whole = _selector(x, place.key)
+    slots = k.call(_numbers, x, whole=whole)
+    slots = select(RaggedArray(slots, x.partitions))
+    template = select(x)
+    if is_array(values) and not isinstance(values, RaggedArray):
+        values = _one_row(template, values, place.key)
+    spread = elementwise("at", _like, template, values)
+    if spread.shape != template.shape:
+        got = f"shape {tuple(values.shape)}"
+        raise ValueError(complaint("at", f"values that fit into {tuple(template.shape)}", got, "Drop the extra axes."))
+    flat = spread.values if isinstance(spread, RaggedArray) else spread
+    if isinstance(slots, RaggedArray):  # values of smaller capacity cut the selection
+        slots = slots.values[: flat.shape[0], ...]
+    out = k.call(_scattered, x.values, slots, flat, x.partitions, how=how, whole=whole)
+    return RaggedArray(out, x.partitions)
+
+
+def _like(template: Array, values: Any) -> Array:
+    """``values`` in the shape and dtype of the selection."""
+    xp = namespace(template)
+    if is_scalar(values):
+        return xp.full_like(template, values)
+    values = xp.astype(values, template.dtype, copy=False)
+    return xp.broadcast_to(values, xp.broadcast_arrays(values, template)[0].shape)
+
+
+def _numbers(x: RaggedArray, *, whole: bool) -> Array:
+    """The number of each slot, or of each element, from 1; what a key does not find is then 0 or less."""
+    xp, like = x.xp, library(x.partitions, x.values)
+    shape = x.values.shape[:1] if whole else x.values.shape
+    count = 1
+    for n in shape:
+        count *= n
+    return xp.reshape(xp.arange(1, count + 1, dtype=like.dtype), shape)
+
+
+def _selector(x: RaggedArray, key: Any) -> tuple[Callable[[RaggedArray], Any], bool]:
+    """The key as a function, of slots too, and whether it leaves the inner axes whole."""
+    items = as_items(key)
+    if len(items) == 1 and is_array(items[0]) and kind(items[0].dtype) == "bool":
+        mask = items[0]
+        if isinstance(mask, RaggedArray):
+            return lambda y: boolean_mask(y, mask), mask.ndim <= x.ragged_rank + 1
+        if mask.ndim == 1 and not kernels(mask).is_concrete(mask):
+            return lambda y: boolean_mask(y, mask, size=x.nrows), True
+    if any(isinstance(i, RaggedArray) for i in items):
+        return lambda y: getitem(y, key), False
+    parts = expand("at", items, x.shape)
+    axes = [n for n, i in enumerate(parts) if i is not None]
+    inner = axes[x.ragged_rank + 1] if len(axes) > x.ragged_rank + 1 else len(parts)
+    whole = all(isinstance(i, slice) and i == slice(None) for i in parts[inner:])
+    if parts and _is_int(parts[0]) and (len(parts) == 1 or isinstance(parts[1], slice)):
+        parts = [_as_run(parts[0], x.nrows), *parts[1:]]  # a row alone has no static size
+    return lambda y: run("at", y, parts[:inner] if whole else parts), whole
+
+
+def _is_int(item: Any) -> bool:
+    return not isinstance(item, slice) and item is not None and not (is_array(item) and item.ndim > 0)
+
+
+def _as_run(item: Any, nrows: int) -> Any:
+    if is_array(item) and not kernels(item).is_concrete(item):
+        return namespace(item).reshape(item, (1,))
+    i = as_int(item)
+    if not -nrows <= i < nrows:
+        raise IndexError(complaint("at", f"a row from {-nrows} to {nrows - 1}", str(i), "Check `len(x)`."))
+    return slice(i % nrows, i % nrows + 1)
+
+
+def _one_row(template: Any, values: Array, key: Any) -> Any:
+    """A plain row ``(len, ...)`` for a selection of one row: as a RaggedArray."""
+    if not isinstance(template, RaggedArray) or template.nrows != 1 or template.ragged_rank != 1:
+        return values
+    if values.ndim != template.ndim - 1 or not _is_int(as_items(key)[0]):
+        return values
+    k = template.kernels
+    splits = k.index(k.asarray([0, values.shape[0]]))
+    return into(k, RaggedArray(values, (RowPartition(splits),)))
+
+
+def _scattered(items: Array, slots: Array, values: Array, partitions: Any, *, how: Any, whole: bool) -> Array:
+    xp, k = namespace(items), kernels(items)
+    shape = items.shape
+    tail = shape[1:] if whole else ()
+    if not whole:
+        items = xp.reshape(items, (-1,))
+    size = items.shape[0]
+    slots = xp.reshape(slots, (-1,))
+    slots = xp.maximum(slots, xp.zeros_like(slots)) - 1  # the fill value of what is missing is far below 0
+    values = xp.reshape(values, (slots.shape[0], *tail))
+    slots = xp.where(slots < 0, xp.asarray(size, dtype=slots.dtype), slots)
+    if slots.shape[0] == 0:
+        return xp.reshape(items, shape)
+    segments = Segments(size, ids=slots)
+    if how == "set":
+        order = xp.arange(slots.shape[0], dtype=slots.dtype)
+        latest = k.segment_reduce("max", order, segments)
+        written = latest >= 0
+        found = k.pick(values, xp.where(written, latest, xp.full_like(latest, slots.shape[0])))
+        out = xp.where(xp.reshape(written, (size, *(1,) * len(tail))), found, items)
+    else:
+        join = {"sum": xp.add, "prod": xp.multiply, "min": xp.minimum, "max": xp.maximum}[how]
+        out = join(items, k.segment_reduce(how, values, segments))
+    return xp.reshape(out, shape)
