@@ -15,7 +15,7 @@ demo: $(STAMP)
 	$(BIN)/python examples/speaker_from_speech.py
 
 test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses auto --quiet
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -29,7 +29,7 @@ examples: $(STAMP)
 	$(BIN)/python examples/speaker_from_speech.py --fast
 
 nightly: $(STAMP)
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses auto --quiet --run-nightly
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet --run-nightly
 
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"

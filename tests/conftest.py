@@ -1,7 +1,7 @@
 """Profiles, strict JAX settings and the ways every op is run."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import array_api_strict
@@ -29,6 +29,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if "nightly" not in item.keywords]
 
 
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+"""Whether to try everything everywhere; by default deep structures are compiled for a few ops only."""
 COMPILED: dict[Any, Callable[..., Any]] = {}
 """One jitted function per op and options: layouts of one capacity then share a program."""
 
@@ -77,6 +79,14 @@ class Way:
 
     def __repr__(self) -> str:
         return f"{self.name}-{self.fill if self.slack else 'exact'}"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_programs() -> Iterator[None]:
+    """Thousands of compiled programs in one process end in a crash of the compiler; each file starts afresh."""
+    yield
+    COMPILED.clear()
+    jax.clear_caches()
 
 
 def read_only(a: np.ndarray) -> None:

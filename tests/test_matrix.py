@@ -1,6 +1,5 @@
 """Every op with an oracle, on every backend, eager and jitted, over the layouts, with poisoned slack."""
 
-import os
 from functools import cache
 from typing import Any
 
@@ -12,14 +11,13 @@ from array_api_compat import numpy as anp
 import raggedarray as ra
 
 from . import nested, oracle
-from .conftest import Way
+from .conftest import NIGHTLY, Way
 from .nested import EDGE, STRUCTURES, Layout, assert_nested, axis_sets, make, nest, reduce_nested, values_for
 
 ORACLES = {name: o for name, o in vars(oracle).items() if isinstance(o, oracle.Oracle)}
 EACH = {n: o for n, o in ORACLES.items() if o.role == "each"}
 REDUCES = {n: o for n, o in ORACLES.items() if o.role == "reduces"}
 NORMALIZES = {n: o for n, o in ORACLES.items() if o.role == "normalizes"}
-NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 DEEP = tuple(REDUCES) if NIGHTLY else ("sum", "argmax")
 """Reductions that are tried on the deeper structures too: the code that finds the groups is one for all."""
 WIDE = tuple(REDUCES) if NIGHTLY else ("sum", "max")

@@ -10,7 +10,7 @@ import raggedarray as ra
 
 from . import nested
 from .along import coordinates, each_group, groups_along, lists
-from .conftest import Way
+from .conftest import NIGHTLY, Way
 from .nested import STRUCTURES, Layout, assert_nested, make, nest, reduce_nested, values_for
 
 DTYPES = ("float32", "int32", "uint8", "bool")
@@ -40,7 +40,8 @@ def order(v: np.ndarray, descending: bool) -> np.ndarray:
 @pytest.mark.parametrize("structure", STRUCTURES)
 @pytest.mark.parametrize("descending", [False, True])
 def test_sort(structure: str, descending: bool, way: Way) -> None:
-    if way.name == "jax-eager" and structure not in ("flat", "double"):
+    shallow = ("flat",) if way.name == "jax-eager" or descending else ("flat", "inner", "double")
+    if way.jax and structure not in shallow and not NIGHTLY:
         return  # compiled a program for each axis of each layout, as the jitted way does
     for dtype in DTYPES if structure == "flat" else DTYPES[:1]:
         for layout in STRUCTURES[structure] + (nested.EDGE if structure == "flat" and dtype == "float32" else []):
@@ -270,7 +271,7 @@ def test_quantile(q: float, structure: str, way: Way) -> None:
     def loop(v: np.ndarray) -> Any:
         return np.quantile(v, q) if len(v) else np.nan
 
-    if way.jax and structure == "mixed" and q != 0.3:
+    if way.jax and q != 0.3 and (structure == "mixed" or (not NIGHTLY and structure != "flat")):
         return
     for layout in STRUCTURES[structure][:3]:
         a = values_for(layout, "float32", -3, 3, seed=1)
