@@ -28,6 +28,8 @@ def checked_scalar(op: str, x: RaggedArray, value: Any, what: str = "initial") -
     if is_array(value) or (value is None and what == "initial"):
         return value
     k = kind(x.dtype)
+    if k == "bool" and isinstance(value, int) and value in (0, 1):
+        return bool(value)
     if not isinstance(value, allowed.get(k, object)) and not (k != "bool" and isinstance(value, bool)):
         raise TypeError(complaint(op, f"{what} of dtype {x.dtype}", repr(value), "Convert `x` first."))
     if k in ("int", "uint") and not isinstance(value, bool):
