@@ -16,7 +16,7 @@ from .._typing import Array, Axis
 from ..backends import Reduction, is_half, kernels, kind, namespace
 from ..backends.generic import identity
 from ._broadcast import Plan, lay_out, meet, plan
-from ._checking import checked_scalar, sizes_of
+from ._checking import sizes_of
 from ._overflow import fits, spoil
 from .conversion import longest_row
 
@@ -159,8 +159,6 @@ def run(
         x = RaggedArray(x.values[: met.template.capacity, ...], met.template.partitions)
     axes = split_axes(op, x, axis)
     length = None if length is None else sizes_of(op, length)
-    if op not in ("var", "std"):
-        scalars = tuple(checked_scalar(op, x, s) for s in scalars)
     length, ok = column_length(op, x, axes, length)
     args = (x, None if where is None else operands[1], *scalars)
     values, new = x.kernels.call(

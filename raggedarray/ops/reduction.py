@@ -18,6 +18,7 @@ from .._errors import complaint
 from .._typing import Array, Axis, DType
 from ..backends import Reduction, kind, namespace
 from ..backends.generic import identity
+from ._checking import checked_scalar
 from ._reduce import Frame, accumulator, run
 
 __all__ = [
@@ -27,12 +28,14 @@ __all__ = [
 
 def reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], **static: Any) -> Any:
     """Reduce a RaggedArray by a body on a `Frame`, a plain array by its own library."""
+    name = "correction" if op in ("var", "std") else "initial"
     if isinstance(x, RaggedArray):
+        if name == "initial":
+            scalars = tuple(checked_scalar(op, x, s) for s in scalars)
         return run(op, body, x, *scalars, **options, **static)
     if options.get("length") is not None or isinstance(options.get("where"), RaggedArray):
         what = "length=" if options.get("length") is not None else "a ragged where="
         raise TypeError(complaint(op, "options of a plain array", what, "Drop it."))
-    name = "correction" if op in ("var", "std") else "initial"
     given = {k: v for k, v in (*options.items(), *static.items(), *((name, s) for s in scalars)) if v is not None}
     return getattr(namespace(x), op)(x, **given)
 

@@ -7,14 +7,15 @@ from typing import Any
 
 from .._array import RaggedArray, rebuild
 from .._errors import DynamicShapeError, complaint
-from .._levels import needed_entries, splits_of, take_rows
+from .._levels import needed_entries, splits_of
 from .._partition import RowPartition, entry_counts
 from .._typing import Array
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._broadcast import into
 from ._checking import sizes_of
-from ._overflow import fits, spoil
+from ._overflow import fits
 from ._rearrange import Move, array_of, move, one_axis
+from ._taking import take_body
 from .capacity import bucket_size
 from .merging import flatten
 from .reshaping import expand_dims
@@ -115,7 +116,7 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
         for p, n, m in zip(x.partitions, sizes, need, strict=True):
             if isinstance(p, RowPartition):
                 ok = ok & fits("repeat", m, n, "capacity", "capacity=")
-    values, partitions = k.call(_take_each, x.values, x.partitions, rows, ok, sizes=sizes)
+    values, partitions = k.call(take_body, x.values, x.partitions, rows, sizes=sizes, ok=ok)
     return rebuild(nrows, partitions, values)
 
 
@@ -128,20 +129,6 @@ def _repeated_count(k: Kernels, repeats: Array) -> Any:
 
 def _repeated_rows(repeats: Array, *, nrows: int) -> Array:
     return kernels(repeats).row_ids(splits_of(repeats), nrows)
-
-
-def _take_each(values: Array, partitions: Any, rows: Array, ok: Any, *, sizes: tuple[int, ...]) -> Any:
-    values, new = take_rows(values, partitions, rows, sizes)
-    if ok is not True:  # clamp, so that splits stay within the entries below
-        limits = entry_counts(new, values.shape[0])[1:]
-        xp = namespace(rows)
-        new = tuple(
-            RowPartition(xp.minimum(p.splits, xp.asarray(n, dtype=p.splits.dtype)))
-            if isinstance(p, RowPartition)
-            else p
-            for p, n in zip(new, limits, strict=True)
-        )
-    return spoil(values, ok), new
 
 
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
