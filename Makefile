@@ -27,6 +27,14 @@ docs: $(STAMP)
 
 examples: $(STAMP)
 	$(BIN)/python examples/speaker_from_speech.py --fast
+	$(BIN)/python examples/speaker_gru.py --fast
+	$(BIN)/python examples/nnet3_vowels.py --fast
+	$(BIN)/python examples/graph_network.py --fast
+	$(BIN)/python examples/state_space.py --fast
+	$(BIN)/python examples/point_cloud.py --fast
+	$(BIN)/python examples/char_transformer.py --fast
+	$(BIN)/python examples/transformer_equinox.py --fast
+	$(BIN)/python examples/transformer_flax.py --fast
 
 nightly: $(STAMP)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet --run-nightly

@@ -2,7 +2,8 @@
 
 ``PYTHONPATH=. python benchmarks/gpu.py``: under 4 minutes, needs nothing but JAX with a GPU. It prints a line
 per check, times sum, softmax and their gradients at three layouts as a fraction of the bandwidth of a device
-copy, and shows whether jaxlib's slow float32 scatter into few segments (jax #38806) is met.
+copy, and attention as a fraction of the device's peak, and shows whether jaxlib's slow float32 scatter into few
+segments (jax #38806) is met.
 """
 
 import sys
@@ -16,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import raggedarray as ra
+from benchmarks import gpu_attention
 
 LAYOUTS = {
     "2M x 64, 20k rows": (2_000_000, 64, 20_000),
@@ -114,10 +116,11 @@ def main() -> int:
     print(f"jax {jax.__version__} on {jax.devices()[0].device_kind}")
     failed = agreement()
     if jax.default_backend() == "gpu" or "--anyway" in sys.argv:
+        failed += gpu_attention.report()
         scatter_fault()
         bandwidth()
     else:
-        print("no GPU: bandwidth and scatter not measured")
+        print("no GPU: attention, bandwidth and scatter not measured")
     print(f"{failed} failed")
     return int(failed > 0)
 

@@ -14,32 +14,14 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from . import _protocols, _repr
+from . import _protocols, _repr, _structure
+from ._blocks import is_packed, known_total, pack, packed
 from ._errors import DynamicShapeError, complaint
-from ._levels import ancestors, known_used, library, parents, positions, used_mask, used_slots
-from ._partition import Partition, RowPartition, UniformPartition, partition_shape
+from ._levels import library, used_slots
+from ._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, partition_shape
+from ._protocols import binary, comparison
 from ._typing import Array, DType, Namespace, Shape
 from .backends import Kernels, is_array, kernels, namespace, register
-
-
-def _binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    """An operator and its reflection; both leave other classes their turn."""
-
-    def forward(self: Any, other: Any) -> Any:
-        return getattr(self.__array_namespace__(), name)(self, other) if _is_operand(other) else NotImplemented
-
-    def reflected(self: Any, other: Any) -> Any:
-        return getattr(self.__array_namespace__(), name)(other, self) if _is_operand(other) else NotImplemented
-
-    return forward, reflected
-
-
-def _comparison(name: str) -> Callable[[Any, Any], Any]:
-    return lambda self, other: getattr(self.__array_namespace__(), name)(self, other)
-
-
-def _is_operand(x: object) -> bool:
-    return is_array(x) or isinstance(x, bool | int | float | complex)
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
@@ -70,7 +52,7 @@ class RaggedArray:
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self.partitions) + int(self.values.ndim)
+        return self.depth + int(self.values.ndim)
 
     @property
     def dtype(self) -> DType:
@@ -98,6 +80,12 @@ class RaggedArray:
         return len(self.partitions)
 
     @property
+    def depth(self) -> int:
+        """Number of axes that the partitions hold, below axis 0; the axes behind are inner ones."""
+        block = self.block
+        return len(self.partitions) if block is None else len(self.partitions) - 1 + len(block.axes)
+
+    @property
     def inner_shape(self) -> tuple[int, ...]:
         """The uniform axes right of the last partition."""
         return tuple(self.values.shape[1:])
@@ -105,17 +93,30 @@ class RaggedArray:
     @property
     def size(self) -> Any:
         """Stored elements: an int, or traced."""
-        last = self.partitions[-1]
-        assert isinstance(last, RowPartition)
-        count = known_used(last)
+        count = _structure.used_count(self.partitions)
         for n in self.inner_shape:
             count = count * n
         return count
 
     @property
+    def block(self) -> BlockPartition | None:
+        """The `BlockPartition` that divides the innermost components, if there is one."""
+        return block_of(self.partitions)
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in order, without gaps: always but for views of blocks, as far as can be told."""
+        return self.block is None or bool(self.__array_namespace__()._is_contiguous(self))
+
+    @property
     def row_splits(self) -> Array:
         """Splits of the outermost ragged axis: ``int[nrows + 1]``."""
-        return next(p.splits for p in self.partitions if isinstance(p, RowPartition))
+        for p in self.partitions:
+            if isinstance(p, RowPartition):
+                return p.splits
+        raise ValueError(
+            complaint("row_splits", "row partitions", f"a block of shape {self.shape}", "Use `ra.to_rows(x)`.")
+        )
 
     @property
     def nested_row_splits(self) -> tuple[Array, ...]:
@@ -124,18 +125,10 @@ class RaggedArray:
         >>> ragged([[[1, 2], []], [[3]]]).nested_row_splits
         (array([0, 2, 3], dtype=int32), array([0, 2, 2, 3], dtype=int32))
         """
-        like = library(self.partitions, self.values)
-        xp = namespace(like)
-        used: Any = self.nrows
-        out: tuple[Array, ...] = ()
-        for p in self.partitions:
-            if isinstance(p, UniformPartition):
-                entries = xp.arange(p.nrows + 1, dtype=like.dtype)
-                splits = xp.minimum(entries, xp.asarray(used, dtype=like.dtype)) * p.length
-            else:
-                splits = p.splits
-            out, used = (*out, splits), splits[-1]
-        return out
+        if self.block is not None:
+            got = f"a block of shape {self.shape}"
+            raise ValueError(complaint("nested_row_splits", "row partitions", got, "Use `ra.to_rows(x)`."))
+        return _structure.nested_splits(self.partitions, self.values)
 
     @property
     def xp(self) -> Namespace:
@@ -152,14 +145,8 @@ class RaggedArray:
         >>> ragged([[[1, 2], []], [[3]]]).row_lengths(axis=2).tolist()
         [[2, 0], [1]]
         """
-        level = self._level(axis, "row_lengths")
-        p = self.partitions[level - 1]
-        if isinstance(p, RowPartition):
-            lengths = p.lengths
-        else:
-            like = library(self.partitions, self.values)
-            lengths = namespace(like).full((p.nrows,), p.length, dtype=like.dtype)
-        return rebuild(self.nrows, self.partitions[: level - 1], lengths)
+        above, lengths = _structure.lengths_at(self.partitions, self._level(axis, "row_lengths"), self.values)
+        return rebuild(self.nrows, above, lengths)
 
     def row_ids(self, axis: int = 1) -> Array:
         """Flat index of the row along ``axis`` that each slot lies in: ``int[capacity]``; slack gets the row count.
@@ -167,8 +154,7 @@ class RaggedArray:
         >>> ragged([[1.0, 2.0], [], [3.0]]).row_ids()
         array([0, 0, 2], dtype=int32)
         """
-        level = self._level(axis, "row_ids") - 1
-        return ancestors(self.partitions, level, self.capacity, library(self.partitions, self.values))
+        return _structure.ids_at(self.partitions, self._level(axis, "row_ids") - 1, self.values)
 
     def position_ids(self) -> Array:
         """Index of each slot within its innermost row: ``int[capacity]``; 0 in slack.
@@ -176,16 +162,17 @@ class RaggedArray:
         >>> ragged([[1.0, 2.0], [], [3.0]]).position_ids()
         array([0, 1, 0], dtype=int32)
         """
-        last = self.partitions[-1]
-        return positions(last, parents(last, self.capacity, library(self.partitions, self.values)))
+        return _structure.position_ids(self.partitions, self.values)
 
     def _level(self, axis: int, op: str) -> int:
         level = axis + self.ndim if axis < 0 else axis
-        if not 1 <= level <= len(self.partitions):
-            raise IndexError(
-                complaint(op, f"an axis from 1 to {len(self.partitions)}", str(axis), "Name a ragged axis.")
-            )
+        if not 1 <= level <= self.depth:
+            raise IndexError(complaint(op, f"an axis from 1 to {self.depth}", str(axis), "Name a ragged axis."))
         return level
+
+    def components_as_rows(self, op: str) -> "RaggedArray":
+        """A packed block as rows of elements, one for each component."""
+        return RaggedArray(self.values, _structure.flat_rows(op, self.partitions))
 
     def with_values(self, values: Array) -> "RaggedArray":
         """The same rows over other values ``[capacity, *inner]``; no check but of the size.
@@ -196,18 +183,17 @@ class RaggedArray:
         >>> x.with_values(x.values * 10).tolist()
         [[10, 20], [30]]
         """
-        last = self.partitions[-1]
-        assert isinstance(last, RowPartition)
-        need = known_used(last)
+        strided = self.block is not None and not is_packed(self.block)
+        need = None if strided else _structure.used_count(self.partitions)
         known = isinstance(need, int)
         got = values.shape[0] if getattr(values, "ndim", 0) else None
         if got is None or (got < need if known else got != self.capacity):
             slots = f"at least {need}" if known else f"{self.capacity}"
             what = f"shape {tuple(values.shape)}" if is_array(values) else type(values).__name__
             raise ValueError(complaint("with_values", f"{slots} slots", what, "Keep the first axis."))
-        k = kernels(last.splits)
+        k = kernels(library(self.partitions, values))
         values = values if kernels(values) is not k and k.name == "numpy" else k.asarray(values)
-        return RaggedArray(kernels(values).mask_gradient(values, last.splits), self.partitions)
+        return RaggedArray(_structure.mask_gradient(self.partitions, values), self.partitions)
 
     def map_values(self, f: Callable[..., Array], *xs: Any) -> "RaggedArray":
         """``f`` applied to the flat values; see `raggedarray.map_values`."""
@@ -254,15 +240,21 @@ class RaggedArray:
 
     def used_values(self) -> "RaggedArray":
         """Without slack, where the size can be read and exact sizes cost nothing (NumPy); else unchanged."""
-        k = kernels(self.values)
+        k, block = kernels(self.values), self.block
         if not k.trims:
             return self
+        if block is not None:
+            total = int(known_total(block))
+            if is_packed(block) and self.values.shape[0] == total == block.bound:
+                return self
+            values = self.values[:total, ...] if is_packed(block) else pack(self.values, block, total)
+            return RaggedArray(values, (*self.partitions[:-1], as_last(packed(block, total))))
         used = int(used_slots(self.partitions))
         return self if used == self.values.shape[0] else RaggedArray(self.values[:used, ...], self.partitions)
 
     def used_mask(self) -> Array:
         """Which slots hold data: ``bool[capacity]``."""
-        return used_mask(self.partitions, self.capacity)
+        return _structure.mask(self.partitions, self.capacity)
 
     @property
     def kernels(self) -> Kernels:
@@ -277,7 +269,7 @@ class RaggedArray:
         return self.nrows
 
     def __iter__(self) -> Iterator[Any]:
-        if not kernels(self.row_splits).is_concrete(self.partitions):
+        if not self.kernels.is_concrete(self.partitions):
             raise DynamicShapeError(
                 complaint("iter", "row lengths that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
             )
@@ -319,33 +311,25 @@ class RaggedArray:
     __repr__ = _repr.text
     _repr_html_ = _repr.html
 
-    __add__, __radd__ = _binary("add")
-    __sub__, __rsub__ = _binary("subtract")
-    __mul__, __rmul__ = _binary("multiply")
-    __truediv__, __rtruediv__ = _binary("divide")
-    __floordiv__, __rfloordiv__ = _binary("floor_divide")
-    __mod__, __rmod__ = _binary("remainder")
-    __pow__, __rpow__ = _binary("pow")
-    __and__, __rand__ = _binary("bitwise_and")
-    __or__, __ror__ = _binary("bitwise_or")
-    __xor__, __rxor__ = _binary("bitwise_xor")
-    __lshift__, __rlshift__ = _binary("bitwise_left_shift")
-    __rshift__, __rrshift__ = _binary("bitwise_right_shift")
-    __eq__ = _comparison("equal")
-    __ne__ = _comparison("not_equal")
-    __lt__ = _comparison("less")
-    __le__ = _comparison("less_equal")
-    __gt__ = _comparison("greater")
-    __ge__ = _comparison("greater_equal")
-
-    def __matmul__(self, other: Any) -> Any:
-        raise TypeError(
-            complaint(
-                "matmul", "plain arrays", f"a RaggedArray of shape {self.shape}", "Use `ra.nn.linear(x, weight)`."
-            )
-        )
-
-    __rmatmul__ = __matmul__
+    __add__, __radd__ = binary("add")
+    __sub__, __rsub__ = binary("subtract")
+    __mul__, __rmul__ = binary("multiply")
+    __truediv__, __rtruediv__ = binary("divide")
+    __floordiv__, __rfloordiv__ = binary("floor_divide")
+    __mod__, __rmod__ = binary("remainder")
+    __pow__, __rpow__ = binary("pow")
+    __and__, __rand__ = binary("bitwise_and")
+    __or__, __ror__ = binary("bitwise_or")
+    __xor__, __rxor__ = binary("bitwise_xor")
+    __matmul__, __rmatmul__ = binary("matmul")
+    __lshift__, __rlshift__ = binary("bitwise_left_shift")
+    __rshift__, __rrshift__ = binary("bitwise_right_shift")
+    __eq__ = comparison("equal")
+    __ne__ = comparison("not_equal")
+    __lt__ = comparison("less")
+    __le__ = comparison("less_equal")
+    __gt__ = comparison("greater")
+    __ge__ = comparison("greater_equal")
 
     def __neg__(self) -> Any:
         return self.__array_namespace__().negative(self)
@@ -358,6 +342,11 @@ class RaggedArray:
 
     def __invert__(self) -> Any:
         return self.__array_namespace__().bitwise_invert(self)
+
+
+def as_last(block: BlockPartition) -> Any:
+    """A block as one of the partitions: their declared kinds are those that most ops know."""
+    return block
 
 
 def rebuild(nrows: int, partitions: tuple[Partition, ...], values: Array) -> Any:
@@ -375,4 +364,5 @@ def rebuild(nrows: int, partitions: tuple[Partition, ...], values: Array) -> Any
 
 register(RowPartition)
 register(UniformPartition, static=True)
+register(BlockPartition)
 register(RaggedArray)

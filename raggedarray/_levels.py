@@ -8,18 +8,20 @@ one past the last entry, so that a lookup there finds the zero that `Kernels.pic
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ._partition import Partition, RowPartition, UniformPartition, entry_counts
+from ._partition import Partition, RowPartition, UniformPartition, block_of, entry_counts, no_block
 from ._typing import Array
 from .backends import Segments, kernels, namespace
 
 
 def library(partitions: tuple[Partition, ...], values: Array) -> Array:
     """An array of the library that indices are computed in: splits, if there are any."""
-    return next((p.splits for p in partitions if isinstance(p, RowPartition)), values)
+    block = block_of(partitions)
+    return next((p.splits for p in partitions if isinstance(p, RowPartition)), values if block is None else block.sizes)
 
 
 def used_slots(partitions: tuple[Partition, ...]) -> Array:
     """How many slots of ``values`` hold data (the last partition is a `RowPartition`)."""
+    no_block(partitions)
     last = partitions[-1]
     assert isinstance(last, RowPartition)
     return last.splits[-1]
@@ -40,6 +42,7 @@ def used_mask(partitions: tuple[Partition, ...], capacity: int) -> Array:
 
 def parents(p: Partition, count: int, like: Array) -> Array:
     """Index of the entry above each of ``count`` entries; ``p.nrows`` for slack under a `RowPartition`."""
+    no_block((p,))
     if isinstance(p, RowPartition):
         return kernels(p.splits).row_ids(p.splits, count)
     xp = namespace(like)
@@ -76,7 +79,16 @@ def ancestors(partitions: tuple[Partition, ...], level: int, capacity: int, like
     if not below:
         xp = namespace(like)
         return xp.arange(capacity, dtype=like.dtype)
-    return parents(RowPartition(composed_splits(below, like)), capacity, like)
+    splits, used = composed_splits(below, like), None
+    for p in partitions[:level]:
+        if isinstance(p, RowPartition):
+            used = p.splits[-1:]
+        elif used is not None:
+            used = used * p.length
+    if used is not None and isinstance(below[0], UniformPartition):  # which has entries below slack too
+        xp = namespace(splits)
+        splits = xp.minimum(splits, xp.take(splits, used, axis=0))
+    return parents(RowPartition(splits), capacity, like)
 
 
 class Groups(NamedTuple):

@@ -8,12 +8,17 @@ partition are the entries above the next, and the entries below the last one are
 ``values``. The entries above an inner partition may outnumber those in use (slack rows); splits then
 repeat their used end, so that a slack row is an empty row. Only ``values`` has unspecified content.
 
-This file knows plain arrays only. What needs more than indexing is in `_levels`.
+Components that vary along several axes at once, as a list of matrices, have one `BlockPartition`, last:
+
+    address of element (i, j) of component k        offsets[k] + i * strides[k, 0] + j * strides[k, 1]
+
+This file knows plain arrays only. What needs more than indexing is in `_levels` and `_blocks`.
 """
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
+from ._errors import complaint
 from ._typing import Array
 
 
@@ -42,15 +47,59 @@ class UniformPartition:
     length: int
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class BlockPartition:
+    """Axes that vary per component, all at once: a strided view of each component.
+
+    sizes
+        ``int[n, R]``: shape of each component along its R ragged axes.
+    strides, offsets
+        ``int[n, len(axes)]`` steps in slots along each axis, and ``int[n]`` where each component starts. Both None:
+        packed, row-major, end to end. That is known statically, so that packed blocks take the fast ways.
+    axes
+        One entry per component axis, None (ragged) or its static size.
+    bound
+        Static upper limit of the number of elements, which views may have more of than there are slots.
+    """
+
+    sizes: Array
+    strides: Array | None = None
+    offsets: Array | None = None
+    axes: tuple[int | None, ...] = field(kw_only=True, metadata={"static": True})
+    bound: int = field(kw_only=True, metadata={"static": True})
+
+    @property
+    def nrows(self) -> int:
+        """Entries above: components, slack ones (of size 0) included (static)."""
+        return int(self.sizes.shape[0])
+
+
 Partition: TypeAlias = RowPartition | UniformPartition
+"""What most ops know; `block_of` says whether a `BlockPartition` is last, which they then see as rows or not at all."""
+
+
+def block_of(partitions: tuple[Any, ...]) -> BlockPartition | None:
+    """The block that ends these partitions, if one does."""
+    last = partitions[-1] if partitions else None
+    return last if isinstance(last, BlockPartition) else None
+
+
+def no_block(partitions: tuple[Any, ...]) -> None:
+    """Raise unless these partitions are rows and uniform levels, which code that knows no blocks relies on."""
+    if block_of(partitions) is not None:
+        advice = "Convert it with `ra.to_rows(x)`, or use `ra.map_components`."
+        raise ValueError(complaint("raggedarray", "row partitions", "components that vary in several axes", advice))
 
 
 def entry_counts(partitions: tuple[Partition, ...], capacity: int) -> tuple[int, ...]:
     """Static number of entries at each level: of axis 0, of axis 1, ..., and last the slots of ``values``."""
+    no_block(partitions)
     return (*(p.nrows for p in partitions), capacity)
 
 
 def partition_shape(partitions: tuple[Partition, ...]) -> tuple[int | None, ...]:
-    """Sizes of axis 0 and of one axis per partition; ``None`` where it is ragged."""
-    below = (p.length if isinstance(p, UniformPartition) else None for p in partitions)
-    return (partitions[0].nrows, *below)
+    """Sizes of axis 0 and of the axes of each partition; ``None`` where one is ragged."""
+    block = block_of(partitions)
+    rows = partitions if block is None else partitions[:-1]
+    below = (p.length if isinstance(p, UniformPartition) else None for p in rows)
+    return (partitions[0].nrows, *below, *(() if block is None else block.axes))

@@ -1,14 +1,17 @@
-"""NumPy's protocols: ``np.exp(x)``, ``np.add(x, y)`` and ``np.sum(x, axis=1)`` find our functions."""
+"""Python's operators and NumPy's protocols: ``x + y``, ``np.exp(x)``, ``np.sum(x, axis=1)`` find our functions."""
 
+from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
 
 from ._errors import complaint
+from .backends import is_array
 
 _STANDARD = {
     "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
     "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "around": "round",
-    "concatenate": "concat", "conjugate": "conj", "fabs": "abs", "invert": "bitwise_invert",
+    "concatenate": "concat", "conjugate": "conj", "cumprod": "cumulative_prod", "cumsum": "cumulative_sum",
+    "fabs": "abs", "invert": "bitwise_invert",
     "left_shift": "bitwise_left_shift", "mod": "remainder", "power": "pow",
     "right_shift": "bitwise_right_shift", "rint": "round", "transpose": "permute_dims", "true_divide": "divide",
 }  # fmt: skip
@@ -26,7 +29,7 @@ def _ours(self: Any, name: str) -> Any:
             f"numpy.{name}",
             "a function that takes ragged arrays",
             f"shape {self.shape}",
-            "Use `ra.map_values(f, x)` for a function of the flat values.",
+            "Use `ra.map_components(f, x)`, or `ra.map_values(f, x)` if it is elementwise.",
         )
     )
 
@@ -49,6 +52,8 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
     name = func.__name__
     if name in _FACTS and len(args) == 1 and not kwargs:
         return getattr(args[0], _FACTS[name])
+    if name == "transpose" and (*args[1:], kwargs.get("axes")) in ((None,), (None, None)):
+        args, kwargs = (args[0], tuple(range(args[0].ndim))[::-1]), {}
     ours = _ours(self, name)
     try:
         theirs = signature(func)
@@ -69,3 +74,25 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
             complaint(f"numpy.{name}", f"options {expected}", what, f"Use `ra.{_STANDARD.get(name, name)}`.")
         )
     return ours(*(v for _, v in positional), **named)
+
+
+def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """An operator and its reflection; both leave other classes their turn."""
+
+    def forward(self: Any, other: Any) -> Any:
+        return getattr(self.__array_namespace__(), name)(self, other) if is_operand(other) else NotImplemented
+
+    def reflected(self: Any, other: Any) -> Any:
+        return getattr(self.__array_namespace__(), name)(other, self) if is_operand(other) else NotImplemented
+
+    return forward, reflected
+
+
+def comparison(name: str) -> Callable[[Any, Any], Any]:
+    """A comparison operator."""
+    return lambda self, other: getattr(self.__array_namespace__(), name)(self, other)
+
+
+def is_operand(x: object) -> bool:
+    """Whether an operator takes ``x``; other classes get their turn."""
+    return is_array(x) or isinstance(x, bool | int | float | complex)

@@ -17,6 +17,8 @@ _EDGE = 3
 def nested_list(x: Any) -> list[Any]:
     """Nested Python lists; see `RaggedArray.tolist`."""
     k = kernels(x.values)
+    if x.block is not None:
+        return [row.tolist() for row in x.unbind()]
     items = k.host(x.values)[: int(x.nested_row_splits[-1][-1])].tolist()
     for splits in reversed(x.nested_row_splits):
         ends = k.host(splits).tolist()
@@ -74,7 +76,8 @@ def _edges(x: Any) -> list[Any]:
     """`nested_list` of what is shown, so that a repr of a large array stays cheap."""
     if x.nrows <= 2 * _EDGE + 1:
         return nested_list(x)
-    rows = [row.tolist() for row in (*(x[i] for i in range(_EDGE)), *(x[i] for i in range(x.nrows - _EDGE, x.nrows)))]
+    edges = (*range(_EDGE), *range(x.nrows - _EDGE, x.nrows))
+    rows = [row.tolist() for row in (x[i] for i in edges)]
     return [*rows[:_EDGE], *([[]] * (x.nrows - 2 * _EDGE)), *rows[_EDGE:]]
 
 
@@ -84,15 +87,16 @@ def html(x: Any) -> str:
         title = escape(_summary(x))
         if not x.is_concrete():
             return f"<code>{title}</code>"
-        splits = kernels(x.values).host(x.row_splits)
-        lengths = (splits[1:] - splits[:-1]).tolist()
+        lengths = kernels(x.values).host(x.row_lengths() if len(x.partitions) == 1 else x.row_splits).tolist()
+        if len(x.partitions) > 1:
+            lengths = [b - a for a, b in pairwise(lengths)]
         bars, top = lengths[:64], max(lengths, default=0) or 1
         rects = "".join(
             f'<rect x="{5 * i}" y="{40 - round(40 * n / top)}" width="4" height="{round(40 * n / top)}">'
             f"<title>row {i}: {n}</title></rect>"
             for i, n in enumerate(bars)
         )
-        used, capacity = int(x.nested_row_splits[-1][-1]), x.capacity
+        used, capacity = int(x.used_mask().sum()) if x.is_contiguous else x.capacity, x.capacity
         fill = f"{used} of {capacity} slots used" + (f" ({used / capacity:.0%})" if capacity else "")
         more = f", first {len(bars)} of {len(lengths)} rows" if len(bars) < len(lengths) else ""
         chart = f'<svg width="{5 * max(len(bars), 1)}" height="40" fill="#4c72b0">{rects}</svg>'

@@ -72,8 +72,11 @@ def make(layout: Layout, values: np.ndarray) -> RaggedArray:
 def nest(layout: Layout, values: np.ndarray) -> list[Any]:
     """Nested lists whose leaves are arrays of the inner shape."""
     items: list[Any] = list(values)
-    for level in reversed(layout.levels):
-        lengths = [level] * (len(items) // max(level, 1)) if isinstance(level, int) else level
+    above = [layout.nrows]  # how many entries each level divides
+    for level in layout.levels:
+        above.append(above[-1] * level if isinstance(level, int) else int(np.sum(level, dtype=int)))
+    for level, count in zip(reversed(layout.levels), reversed(above[:-1]), strict=True):
+        lengths = [level] * count if isinstance(level, int) else level
         ends = np.concatenate(([0], np.cumsum(lengths))).astype(int)
         items = [items[a:b] for a, b in pairwise(ends)]
     return items

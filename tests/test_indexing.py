@@ -237,7 +237,8 @@ BAD: list[tuple[Any, type[Exception], str]] = [
      "narrow: expected a start of shape (3,), got (2,). Pass one per row."),
     (lambda x: ra.first(x), IndexError,
      "first: expected index 0 in every row along axis 1, got length 0 at row 1. Check `x.row_lengths()`."),
-    (lambda x: ra.row_item(x, 1.0), TypeError, "'float' object cannot be interpreted as an integer"),
+    (lambda x: ra.row_item(x, 1.0), TypeError,
+     "row_item: expected an integer index, got float. Pass an int, or one per row."),
     (lambda x: ra.boolean_mask(x, x), IndexError,
      "boolean_mask: expected a bool mask for the first axes of (3, None), got float64 of shape (3, None). "
      "Compare first."),

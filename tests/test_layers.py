@@ -6,8 +6,31 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "raggedarray"
-LAYERS = ["_errors", "_typing", "_partition", "backends", "_levels", "_repr", "_protocols", "_array", "ops", "testing"]
-RANK = {"_errors": 0, "_typing": 0, "_partition": 1, "backends": 2, "_levels": 3, "_repr": 3, "_protocols": 3}
+LAYERS = [
+    "_errors",
+    "_typing",
+    "_partition",
+    "backends",
+    "_levels",
+    "_blocks",
+    "_structure",
+    "_repr",
+    "_protocols",
+    "_array",
+    "ops",
+    "testing",
+]
+RANK = {
+    "_errors": 0,
+    "_typing": 0,
+    "_partition": 1,
+    "backends": 2,
+    "_levels": 3,
+    "_blocks": 3,
+    "_structure": 3,
+    "_repr": 3,
+    "_protocols": 3,
+}
 RANK |= {"_array": 4, "ops": 5, "data": 6, "io": 6, "nnet3": 6, "testing": 6, "__init__": 7}
 NATIVE = {"numpy", "jax", "scipy"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py"))

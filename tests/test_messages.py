@@ -97,8 +97,6 @@ EAGER: list[tuple[Any, type[Exception], str]] = [
      "hash: expected an immutable key, got a RaggedArray. Pass it as an argument, not as a static one."),
     (lambda: np.asarray(X), TypeError,
      "asarray: expected rows of one length, got shape (3, None). Use `ra.to_padded(x)`, `x.values` or `x.tolist()`."),
-    (lambda: X @ np.ones((2, 2)), TypeError,
-     "matmul: expected plain arrays, got a RaggedArray of shape (3, None). Use `ra.nn.linear(x, weight)`."),
     (lambda: X[3], IndexError, "getitem: expected a row from -3 to 2, got 3. Check `len(x)`."),
     (lambda: X[np.array([0, 7])], IndexError,
      "take: expected rows from -3 to 2, got 7 at position 1. Check `len(x)`."),

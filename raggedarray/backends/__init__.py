@@ -29,6 +29,21 @@ class Segments(NamedTuple):
     ids: Array | None = None
 
 
+class AttentionOptions(NamedTuple):
+    """Static options of `Kernels.attention`."""
+
+    scale: float
+    left: int | None
+    """How far before its own position a query sees keys, ``right`` how far after it; None without limit."""
+    right: int | None
+    dropout: float
+    longest: tuple[int | None, int | None]
+    """Static limits of the lengths of the rows of queries and of keys."""
+    same: bool
+    """Whether the keys are known to lie as the queries do."""
+    implementation: str | None
+
+
 class Kernels(Protocol):
     """What ragged ops need and the array API standard lacks. ``generic`` says what each one means."""
 
@@ -98,8 +113,91 @@ class Kernels(Protocol):
     def embedding(self, table: Array, ids: Array, used: Array, /) -> Array:
         """``table[ids]``; ids past ``used`` may be anything, an id outside the table gives NaN."""
 
+    def attention(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        splits: tuple[Array, Array],
+        bias: Array | None,
+        rng: Any,
+        options: AttentionOptions,
+        /,
+    ) -> Array:
+        """Each query's mean of the values of its row, weighted by the softmax of its scores: ``[capacity, H, E]``.
+
+        ``splits`` are those of the queries and of the keys. ``bias`` is added to the scores: ``[H or 1, I, J]`` by
+        position, or ``[H or 1, 2 * m + 1]`` by distance. A query that sees no key gives 0.
+        """
+
+    def contract(self, x: Array, w: Array, /) -> Array:
+        """``x @ w``, of halves in float32."""
+
+    def bag(self, how: Reduction, table: Array, ids: Array, weights: Array | None, splits: Array, /) -> Array:
+        """Entries of a table ``[n, item]`` by id, weighted, reduced over rows: ``[nrows, item]``; halves in float32.
+
+        An id outside the table gives NaN, one in slack may be anything.
+        """
+
+    def ctc(self, frames: Array, classes: Array, counts: Array, splits: Array, /) -> Array:
+        """Minus the log probability of each row's labels in log probabilities ``[capacity, classes]`` of frames.
+
+        ``classes`` are those of the states, ``[nrows, states]``: a blank before, between and behind ``counts`` labels.
+        """
+
+    def recurrence(
+        self,
+        how: str,
+        x: Array,
+        weights: tuple[Array, Array],
+        biases: tuple[Array | None, Array | None],
+        initial: tuple[Array, ...],
+        splits: Array,
+        /,
+        *,
+        reverse: bool,
+        limit: int | None,
+    ) -> tuple[Array, tuple[Array, ...]]:
+        """The outputs of a recurrent layer (``rnn``, ``gru``, ``lstm``), 0 past the last split, and final states.
+
+        ``limit`` is a static limit of the row lengths, which nothing needs but derivatives of the gradient.
+        """
+
+    def linear_recurrence(self, a: Array, b: Array, initial: Array | None, splits: Array, /, *, reverse: bool) -> Array:
+        """``h[t] = a[t] * h[t - 1] + b[t]`` within each row."""
+
+    def scan_rows(
+        self,
+        f: Callable[[list[Array], list[Array]], tuple[list[Array], list[Array]]],
+        carry: list[Array],
+        xs: list[Array],
+        splits: Array,
+        /,
+        *,
+        steps: int,
+        reverse: bool,
+    ) -> tuple[list[Array], list[Array]]:
+        """``carry, y = f(carry, x)`` along all rows, side by side: the last carry of each, and ``y`` at each slot.
+
+        No row is longer than ``steps``. What ``f`` gives for rows that have ended is dropped.
+        """
+
     def true_index(self, mask: Array, size: int, /) -> Array:
         """Index of each true element of a 1-D mask, in order; ``len(mask)`` once they run out."""
+
+    def strided(self, buffer: Array, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], /) -> Array:
+        """``buffer[offset + sum(i * strides)]`` for each index of ``shape``, not empty: ``[*shape, *item]``."""
+
+    def each(self, f: Callable[..., Any], /) -> Callable[..., tuple[list[Array], Any]]:
+        """``f`` of single components as a function of stacks: the leaves of its results, stacked, and their tree."""
+
+    def result_shapes(
+        self, f: Callable[..., Any], shapes: list[tuple[int, ...]], like: list[Array], /
+    ) -> tuple[list[tuple[int, ...]], Any]:
+        """Shapes of the leaves of ``f``'s result for arrays of these shapes, in the dtypes of ``like``; their tree."""
+
+    def einsum(self, letters: str, /, *arrays: Array) -> Array:
+        """Sum of products, by letters; of halves in float32."""
 
     def stop_gradient(self, x: Array, /) -> Array:
         """``x``, as a constant."""
@@ -196,5 +294,5 @@ def common(op: str, arrays: Sequence[Array]) -> Kernels:
 
 
 def register(cls: type, static: bool = False) -> None:
-    """Make dataclass ``cls`` a JAX pytree: its fields are children, or all static."""
+    """Make dataclass ``cls`` a JAX pytree: its fields are children, but for those marked static, or all static."""
     cast(Any, import_module(".jax", __name__)).register(cls, static)

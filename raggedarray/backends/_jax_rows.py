@@ -1,21 +1,37 @@
 """JAX kernels that order or accumulate within rows, on values whose rows lie end to end.
 
 A sort has two keys, row and value, and slack has the highest row, so that it stays behind the used slots.
-Where a static limit of the row lengths is known, rows are padded, sorted side by side and read back: 5 to 7
-times faster. A scan combines each slot with the one 1, 2, 4, ... places before it, where that lies in the
-row: no value ever meets one of another row, so neither NaN nor rounding leaks, forward or backward.
+Where a static limit of the row lengths is known, rows are padded, sorted side by side and read back: several
+times faster. A scan combines each slot with the one 1, 2, 4, ... places before it, where that lies in the row:
+no value ever meets one of another row, so neither NaN nor rounding leaks, forward or backward.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 
+from .._errors import complaint
 from .._typing import Array
 from . import Reduction
+from ._jax_network import sort_rows
 from .generic import identity
+
+
+def row_ids(splits: Array, capacity: int, /) -> Array:
+    limit = np.iinfo(splits.dtype).max
+    if capacity > limit:
+        raise OverflowError(complaint("row_ids", f"a capacity up to {limit}", str(capacity), "Enable x64."))
+    if not isinstance(splits, Tracer):  # captured splits: XLA would fold a million constants for seconds
+        known = np.asarray(splits)
+        rows = np.append(np.diff(known), capacity - known[-1])
+        return jnp.asarray(np.repeat(np.arange(len(known), dtype=known.dtype), rows))
+    ends = jnp.zeros(capacity + 1, splits.dtype).at[splits[1:]].add(1)
+    return jnp.cumsum(ends[:capacity], dtype=splits.dtype)
 
 
 class Rows(NamedTuple):
@@ -39,6 +55,26 @@ class Rows(NamedTuple):
     def fits(self, longest: int | None) -> bool:
         """Whether rows can be padded to this length, with indices that do not overflow."""
         return longest is not None and 0 < self.nrows * max(longest, 1) <= int(np.iinfo(self.splits.dtype).max)
+
+
+def alike(tree: Any) -> Any:
+    """The same arrays, each device of a ``shard_map`` with its own if it has one of any: loops ask for that."""
+    axes: frozenset[str] = frozenset().union(*(_varying(a) for a in jax.tree.leaves(tree)))
+
+    def spread(a: Array) -> Array:
+        missing = tuple(axes - _varying(a))
+        return cast(Any, lax).pcast(a, missing, to="varying") if missing else a
+
+    return jax.tree.map(spread, tree) if axes else tree
+
+
+def _varying(a: Array) -> frozenset[str]:
+    """Axes of a ``shard_map`` that an array varies over; JAX has named the attribute differently over time."""
+    kind: Any = jax.typeof(a)
+    found: frozenset[str] = getattr(
+        getattr(kind, "manual_axis_type", kind), "varying", getattr(kind, "vma", frozenset())
+    )
+    return found
 
 
 def _column(a: Array, like: Array) -> Array:
@@ -69,7 +105,7 @@ def segment_sort(values: Array, rows: Rows, longest: int | None) -> Array:
     if values.size == 0 or longest == 0:
         return values
     if longest is not None and rows.fits(longest):
-        return _unpad(lax.sort(_pad(values, rows, longest), dimension=1, is_stable=True), rows, values)
+        return _unpad(sort_rows(_pad(values, rows, longest)), rows, values)
     ids = _column(rows.ids, values)
     return lax.sort((ids, values), dimension=0, num_keys=2, is_stable=True)[1]
 

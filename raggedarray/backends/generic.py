@@ -13,7 +13,14 @@ from array_api_compat import array_namespace
 
 from .._errors import complaint
 from .._typing import Array, DType
-from . import Reduction, Segments, kind
+from . import Reduction, Segments, is_half, kind
+from ._attention_rows import attention as attention
+from ._components import each as each
+from ._components import einsum as einsum
+from ._components import result_shapes as result_shapes
+from ._recurrent import linear_recurrence as linear_recurrence
+from ._recurrent import recurrence as recurrence
+from ._recurrent import scan_rows as scan_rows
 
 name = "generic"
 trims = True
@@ -173,11 +180,73 @@ def embedding(table: Array, ids: Array, used: Array, /) -> Array:
     return xp.reshape(flat, (*ids.shape, *table.shape[1:]))
 
 
+def contract(x: Array, w: Array, /) -> Array:
+    xp = array_namespace(x, w)
+    both = xp.result_type(x, w)
+    wide = xp.float32 if is_half(both) else both
+    return xp.matmul(xp.astype(x, wide, copy=False), xp.astype(w, wide, copy=False))
+
+
+def bag(how: Reduction, table: Array, ids: Array, weights: Array | None, splits: Array, /) -> Array:
+    xp = array_namespace(table)
+    found = xp.take(table, ids, axis=0)
+    if is_half(found.dtype):
+        found = xp.astype(found, xp.float32)
+    if weights is not None:
+        found = found * xp.astype(weights, found.dtype)[:, None]
+    return segment_reduce(how, found, Segments(splits.shape[0] - 1, splits=splits))
+
+
+def terminal(counts: Array, states: int, xp: Any, /) -> Array:
+    """States in which an alignment of so many labels may end: the last label and the blank behind it."""
+    at = xp.arange(states, dtype=counts.dtype)[None, :]
+    return (at == 2 * counts[:, None]) | (at == 2 * counts[:, None] - 1)
+
+
+def ctc(frames: Array, classes: Array, counts: Array, splits: Array, /) -> Array:
+    xp = array_namespace(frames)
+    num, states = classes.shape
+    lengths = splits[1:] - splits[:-1]
+    at = xp.broadcast_to(xp.arange(states)[None, :], (num, states))
+    none = xp.full((num, states + 2), -float("inf"), dtype=frames.dtype)
+    unlike = xp.concat((xp.zeros((num, min(states, 2)), dtype=xp.bool), classes[:, 2:] != classes[:, :-2]), axis=1)
+    skip = (at % 2 == 1) & unlike
+    alpha = none[:, :states]
+    for t in range(int(xp.max(lengths)) if num else 0):
+        here = lengths > t
+        slot = xp.where(here, splits[:-1] + t, xp.zeros_like(lengths))
+        emit = xp.take_along_axis(xp.take(frames, slot, axis=0), classes, axis=1)
+        if t == 0:
+            moved = xp.where(at <= 1, xp.zeros_like(emit), none[:, :states])
+        else:
+            wide = xp.concat((none[:, :2], alpha), axis=1)
+            past = xp.where(skip, wide[:, :states], none[:, :states])
+            moved = xp.logaddexp(xp.logaddexp(alpha, wide[:, 1 : states + 1]), past)
+        alpha = xp.where(here[:, None], moved + emit, alpha)
+    ends = xp.where(terminal(counts, states, xp), alpha, none[:, :states])
+    peak = xp.max(ends, axis=1) if num else xp.zeros((0,), dtype=frames.dtype)
+    safe = xp.where(peak == -float("inf"), xp.zeros_like(peak), peak)
+    total = xp.sum(xp.exp(ends - safe[:, None]), axis=1)
+    possible = total > 0
+    log = xp.log(xp.where(possible | xp.isnan(total), total, xp.ones_like(total))) + safe
+    log = xp.where(possible | xp.isnan(total), log, xp.full_like(log, -float("inf")))
+    nothing = xp.where(counts == 0, xp.zeros_like(log), xp.full_like(log, -float("inf")))
+    return 0 - xp.where(lengths == 0, nothing, log)
+
+
 def true_index(mask: Array, size: int, /) -> Array:
     xp = array_namespace(mask)
     (found,) = xp.nonzero(mask)
     found = found[: min(size, found.shape[0])]
     return xp.concat((found, xp.full((size - found.shape[0],), mask.shape[0], dtype=found.dtype)))
+
+
+def strided(buffer: Array, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], /) -> Array:
+    xp = array_namespace(buffer)
+    at = xp.asarray(offset)
+    for n, step in zip(shape, strides, strict=True):
+        at = xp.expand_dims(at, axis=-1) + xp.arange(n) * step
+    return xp.reshape(xp.take(buffer, xp.reshape(at, (-1,)), axis=0), (*shape, *buffer.shape[1:]))
 
 
 def stop_gradient(x: Array, /) -> Array:

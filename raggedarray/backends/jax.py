@@ -22,17 +22,29 @@ from jax.experimental import checkify
 from .._errors import complaint
 from .._typing import Array, DType
 from . import Reduction, Segments, _jax_rows
+from ._jax_attention import attention as attention
+from ._jax_components import each as each
+from ._jax_components import einsum as einsum
+from ._jax_components import flatten as flatten
+from ._jax_components import result_shapes as result_shapes
+from ._jax_components import unflatten as unflatten
+from ._jax_layers import bag as bag
+from ._jax_layers import contract as contract
+from ._jax_layers import ctc as ctc
 from ._jax_random import check_key as check_key
 from ._jax_random import random as random
 from ._jax_random import shuffle as shuffle
+from ._jax_recurrent import recurrence as recurrence
 from ._jax_rows import Rows
+from ._jax_rows import row_ids as row_ids
+from ._jax_scan import linear_recurrence as linear_recurrence
+from ._jax_scan import scan_rows as scan_rows
+from .generic import strided as strided
 
 name = "jax"
 trims = False
 
 _checks: Any = cast(Any, jax).make_user_context(False)  # part of jit's cache key, which a plain global is not
-
-
 _COMPILED: dict[Any, Callable[..., Any]] = {}
 
 
@@ -96,18 +108,6 @@ def dtype(name: DType, like: Array | None = None, /) -> DType:
 
 def bound(needed: Array, limit: int, /) -> int:
     return limit
-
-
-def row_ids(splits: Array, capacity: int, /) -> Array:
-    limit = np.iinfo(splits.dtype).max
-    if capacity > limit:
-        raise OverflowError(complaint("row_ids", f"a capacity up to {limit}", str(capacity), "Enable x64."))
-    if not isinstance(splits, Tracer):  # captured splits: XLA would fold a million constants for seconds
-        known = np.asarray(splits)
-        rows = np.append(np.diff(known), capacity - known[-1])
-        return jnp.asarray(np.repeat(np.arange(len(known), dtype=known.dtype), rows))
-    ends = jnp.zeros(capacity + 1, splits.dtype).at[splits[1:]].add(1)
-    return jnp.cumsum(ends[:capacity], dtype=splits.dtype)
 
 
 def _ids(segments: Segments, capacity: int) -> Array:
@@ -346,32 +346,26 @@ def value_and_grad(f: Callable[[list[Array]], Any], has_aux: bool) -> Callable[[
 
 def register(cls: type, static: bool) -> None:
     """Unflattening checks nothing: JAX passes ``None``, ``object()``, float0 and batched leaves."""
-    names = [f.name for f in fields(cls)]
+    fixed = [f.name for f in fields(cls) if f.metadata.get("static")]
+    names = [f.name for f in fields(cls) if f.name not in fixed]
     keys = [jax.tree_util.GetAttrKey(n) for n in names]
 
+    def aux(x: Any) -> Any:
+        return tuple(getattr(x, n) for n in fixed)
+
     def children(x: Any) -> tuple[list[Any], Any]:
-        return [getattr(x, n) for n in names], None
+        return [getattr(x, n) for n in names], aux(x)
 
     def keyed(x: Any) -> tuple[list[Any], Any]:
-        return [(k, getattr(x, n)) for k, n in zip(keys, names, strict=True)], None
+        return [(k, getattr(x, n)) for k, n in zip(keys, names, strict=True)], aux(x)
 
-    def rebuild(_: Any, leaves: Any) -> Any:
+    def rebuild(static: Any, leaves: Any) -> Any:
         new: Any = object.__new__(cls)
-        for n, leaf in zip(names, leaves, strict=True):
-            object.__setattr__(new, n, leaf)
+        for n, value in zip((*fixed, *names), (*static, *leaves), strict=True):
+            object.__setattr__(new, n, value)
         return new
 
     if static:
         jax.tree_util.register_static(cls)
     else:
         jax.tree_util.register_pytree_with_keys(cls, keyed, rebuild, children)
-
-
-def flatten(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
-    """Leaves and structure of a pytree."""
-    return jax.tree.flatten(tree, is_leaf=is_leaf)
-
-
-def unflatten(structure: Any, leaves: list[Any]) -> Any:
-    """The pytree of this structure."""
-    return jax.tree.unflatten(structure, leaves)

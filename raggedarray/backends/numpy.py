@@ -5,6 +5,7 @@ win: ``np.add.reduceat(axis=0)`` is 10 to 50 times slower than either on values 
 """
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,24 @@ import scipy.special
 from .._errors import complaint
 from .._typing import Array, DType
 from . import Reduction, Segments
+from ._attention_rows import attention as attention
+from ._components import each as each
+from ._numpy_components import einsum as einsum
+from ._numpy_components import result_shapes as result_shapes
+from ._numpy_layers import bag as bag
+from ._numpy_views import strided as strided
 from .generic import bound as bound
 from .generic import call as call
 from .generic import check as check
 from .generic import checking as checking
+from .generic import contract as contract
+from .generic import ctc as ctc
 from .generic import identity
 from .generic import is_concrete as is_concrete
+from .generic import linear_recurrence as linear_recurrence
 from .generic import mask_gradient as mask_gradient
+from .generic import recurrence as recurrence
+from .generic import scan_rows as scan_rows
 from .generic import stop_gradient as stop_gradient
 
 name = "numpy"
@@ -81,7 +93,14 @@ def _contiguous(values: Array, segments: Segments) -> tuple[Array, Array]:
     return values[order[: splits[-1]]], splits
 
 
+def _as_native(values: Array) -> Array:
+    """Values of NumPy's own dtypes: those of extensions, such as bfloat16, warn about NaN, and are slow."""
+    return values.astype(np.float32) if values.dtype.kind == "V" else values
+
+
 def segment_reduce(how: Reduction, values: Array, segments: Segments, /) -> Array:
+    if values.dtype.kind == "V":
+        return segment_reduce(how, _as_native(values), segments).astype(values.dtype)
     values, splits = _contiguous(values, segments)
     starts, ends = splits[:-1], splits[1:]
     ufunc, nothing = _UFUNC[how], identity(how, values.dtype, np)
@@ -155,13 +174,24 @@ def pick(items: Array, index: Array, /) -> Array:
     return np.concatenate((items, np.zeros((1, *items.shape[1:]), dtype=items.dtype))).take(index, axis=0)
 
 
+_BLOCK = 1 << 15
+"""Items whose indices are made at a time: buffers that are used again cost no fresh memory, half of the time."""
+
+
 def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:
     lengths, size = np.diff(splits), int(splits[-1])
     if size >= 32 * len(starts) > 0:  # one copy a run beats one index an item
         return np.concatenate([items[s : s + n] for s, n in zip(starts.tolist(), lengths.tolist(), strict=True)])
-    index = np.repeat((starts - splits[:-1]).astype(np.int64), lengths)
-    index += np.arange(size)
-    return items.take(index, axis=0)
+    out = np.empty((size, *items.shape[1:]), dtype=items.dtype)
+    cuts = np.append(np.searchsorted(splits, np.arange(0, size, _BLOCK)), len(starts))
+    here = np.arange(int(np.diff(splits[cuts]).max(initial=0)))
+    shifts = (starts - splits[:-1]).astype(np.int64)
+    for a, b in pairwise(np.unique(cuts).tolist()):
+        low, high = int(splits[a]), int(splits[b])
+        index = np.repeat(shifts[a:b] + low, lengths[a:b])
+        index += here[: high - low]
+        items.take(index, axis=0, out=out[low:high], mode="clip")  # all are in range; "raise" would copy ``out``
+    return out
 
 
 def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
@@ -233,6 +263,8 @@ def segment_scan(how: Reduction, values: Array, splits: Array, /, *, reverse: bo
 
 
 def scan_axis(how: Reduction, values: Array, axis: int, /, *, reverse: bool) -> Array:
+    if values.dtype.kind == "V":
+        return scan_axis(how, _as_native(values), axis, reverse=reverse).astype(values.dtype)
     scan = _UFUNC[how].accumulate
     if reverse:
         return np.flip(scan(np.flip(values, axis), axis=axis, dtype=values.dtype), axis)

@@ -12,8 +12,9 @@ from .._errors import complaint
 from .._levels import ancestors, group, parents, positions, splits_of
 from .._partition import Partition, RowPartition
 from .._typing import Array
-from ..backends import Segments, kernels, kind, namespace
+from ..backends import Segments, is_half, kernels, kind, namespace
 from ._broadcast import into
+from ._checking import sizes_of
 from ._overflow import fits
 from ._reduce import normal_axes
 from .capacity import bucket_size
@@ -45,6 +46,7 @@ def row_limit(op: str, x: RaggedArray, at: Along, max_length: int | None) -> tup
 
     Row lengths that can be read are rounded up, so that few programs are compiled.
     """
+    max_length = None if max_length is None else sizes_of(op, max_length)
     p = x.partitions[-1]
     assert isinstance(p, RowPartition)
     if at.level != x.ragged_rank:
@@ -151,6 +153,8 @@ def sort_key(op: str, values: Array, descending: bool) -> Array:
     if what == "complex":
         raise TypeError(complaint(op, "real values", f"dtype {values.dtype}", "Sort `ra.abs(x)`, say."))
     key = xp.astype(values, xp.uint8) if what == "bool" else values
+    if is_half(values.dtype) and kernels(values).name == "numpy":  # it sorts no NaN of bfloat16
+        key = xp.astype(values, xp.float32)
     if not descending:
         return key
     return -key if what == "float" else xp.bitwise_invert(key)

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from .._array import RaggedArray
 from .._errors import complaint
 from .._levels import composed_splits, library, parents, positions, take_rows, used_mask
-from .._partition import Partition, RowPartition, UniformPartition, entry_counts
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._agreement import agree, agree_lengths, cut, is_uniform
+from ._block_broadcast import meet_blocks
 
 State = str
 """``same``, ``one`` or ``index``."""
@@ -56,15 +57,31 @@ def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
 
 def into(k: Kernels, x: RaggedArray) -> RaggedArray:
     """The array in this backend, slots and all."""
-    if kernels(x.values) is k and all(isinstance(p, UniformPartition) or kernels(p.splits) is k for p in x.partitions):
+    structure = [_structure(p) for p in x.partitions]
+    if kernels(x.values) is k and all(a is None or kernels(a) is k for part in structure for a in part):
         return x
-    partitions = tuple(p if isinstance(p, UniformPartition) else RowPartition(k.index(p.splits)) for p in x.partitions)
+    partitions = tuple(_moved(k, p) for p in x.partitions)
     return RaggedArray(x.values if kernels(x.values) is k else k.asarray(x.values), partitions)
+
+
+def _structure(p: Any) -> tuple[Any, ...]:
+    if isinstance(p, BlockPartition):
+        return p.sizes, p.strides, p.offsets
+    return () if isinstance(p, UniformPartition) else (p.splits,)
+
+
+def _moved(k: Kernels, p: Any) -> Any:
+    if isinstance(p, BlockPartition):
+        arrays = (None if a is None else k.index(a) for a in _structure(p))
+        return BlockPartition(*arrays, axes=p.axes, bound=p.bound)
+    return p if isinstance(p, UniformPartition) else RowPartition(k.index(p.splits))
 
 
 def plan(op: str, operands: list[Any]) -> Plan:
     """Find how these operands (already of one library) meet, or say why they do not."""
     ragged = [x for x in operands if isinstance(x, RaggedArray)]
+    if any(x.block is not None for x in ragged):
+        return Plan(*meet_blocks(op, operands))
     template = max(ragged, key=lambda x: x.ragged_rank)
     if all(is_scalar(x) or x is template for x in operands):
         same = ("same",) * (template.ragged_rank + 1)

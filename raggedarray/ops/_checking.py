@@ -16,8 +16,9 @@ def ragged_only(op: str, x: Any) -> RaggedArray:
     return x
 
 
-def checked_scalar(op: str, x: RaggedArray, value: Any, what: str = "initial") -> Any:
-    """A value to be taken in the dtype of ``x``: a Python number must be one of that kind."""
+def checked_scalar(op: str, x: RaggedArray, value: Any, what: str = "initial", *, dtype: Any = None) -> Any:
+    """A value to be taken in the dtype of ``x`` (or this one): a Python number must be one of that kind."""
+    dtype = x.dtype if dtype is None else dtype
     allowed: dict[str, Any] = {
         "bool": bool,
         "int": int,
@@ -27,15 +28,15 @@ def checked_scalar(op: str, x: RaggedArray, value: Any, what: str = "initial") -
     }
     if is_array(value) or (value is None and what == "initial"):
         return value
-    k = kind(x.dtype)
+    k = kind(dtype)
     if k == "bool" and isinstance(value, int) and value in (0, 1):
         return bool(value)
     if not isinstance(value, allowed.get(k, object)) and not (k != "bool" and isinstance(value, bool)):
-        raise TypeError(complaint(op, f"{what} of dtype {x.dtype}", repr(value), "Convert `x` first."))
+        raise TypeError(complaint(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
     if k in ("int", "uint") and not isinstance(value, bool):
-        limits = x.xp.iinfo(x.dtype)
+        limits = x.xp.iinfo(dtype)
         if not int(limits.min) <= value <= int(limits.max):
-            raise OverflowError(complaint(op, f"{what} of dtype {x.dtype}", repr(value), "Convert `x` first."))
+            raise OverflowError(complaint(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
     return value
 
 
@@ -48,6 +49,14 @@ def sizes_of(op: str, n: Any, *, many: bool = False) -> Any:
     except TypeError:
         what = type(n).__name__
         raise TypeError(complaint(op, "a static size", what, "Pass an int that does not depend on data.")) from None
+
+
+def whole(op: str, what: str, n: Any, least: int) -> int:
+    """A static int that is not less than ``least``."""
+    n = sizes_of(op, n)
+    if n < least:
+        raise ValueError(complaint(op, f"a {what} of at least {least}", str(n), "Pass a larger one."))
+    return int(n)
 
 
 def check_partitions(op: str, x: RaggedArray) -> None:

@@ -22,7 +22,7 @@ def perform(op: str, plan: Plan, *, fill: Any = None, raises: bool = True) -> An
     out = _structural(plan)
     if out is None:
         out = _general(op, plan, fill, raises)
-        out = _without_first(out) if plan.drop else out
+        out = _without_first(out, plan) if plan.drop else out
     return _with_leading(out, plan.leading)
 
 
@@ -92,22 +92,23 @@ def report(op: str, missing: tuple[Array, ...], axis: int) -> None:
         k.check(~bad, text, wanted=wanted, length=length, row=row)
 
 
-def _without_first(x: Any) -> Any:
-    """The one entry of axis 0."""
+def _without_first(x: Any, plan: Plan) -> Any:
+    """The one entry of axis 0, behind the new axes that follow it in the key."""
     if not isinstance(x, RaggedArray):
         return x[0, ...]
-    p = x.partitions[0]
+    kept = next((n for n, step in enumerate(plan.steps) if step.kind not in ("new", "at")), len(plan.steps))
+    new = plan.steps[1:kept].count(NEW)
+    p = x.partitions[new]
     if isinstance(p, UniformPartition):
-        return rebuild(p.length, x.partitions[1:], x.values)
+        return rebuild(x.shape[1] or 0, x.partitions[1:], x.values)
     if not kernels(x.row_splits).is_concrete(x.partitions):
-        raise dynamic_row()
-    return rows_of(x, [0], "getitem", "")[0]
+        raise dynamic_row(plan.x)
+    return _with_leading(rows_of(RaggedArray(x.values, x.partitions[new:]), [0], "getitem", "")[0], new)
 
 
-def dynamic_row() -> DynamicShapeError:
-    return DynamicShapeError(
-        complaint("getitem", "a row whose length can be read", "a traced one", "Use `ra.row(x, i, length=)`.")
-    )
+def dynamic_row(x: RaggedArray) -> DynamicShapeError:
+    advice = "Use `ra.row(x, i, length=)`." if x.ragged_rank == 1 else "Use `ra.take(x, indices, capacity=)`."
+    return DynamicShapeError(complaint("getitem", "a row whose length can be read", "a traced one", advice))
 
 
 def _with_leading(x: Any, axes: int) -> Any:

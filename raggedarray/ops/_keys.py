@@ -69,9 +69,9 @@ def _true_index(op: str, mask: Any, shape: Any, axis: int) -> list[Any]:
         got = f"bool {tuple(mask.shape)}"
         raise IndexError(complaint(op, f"a mask of shape {tuple(shape)} at axis {axis}", got, "Use a ragged mask."))
     if not kernels(mask).is_concrete(mask):
-        raise DynamicShapeError(
-            complaint(op, "a static row count", "a traced mask", "Call `ra.boolean_mask(x, mask, size=)`.")
-        )
+        advice = "Call `ra.boolean_mask(x, mask, size=)`." if axis == 0 else "Use `ra.where(mask, x, 0)`."
+        what = "a static row count" if axis == 0 else "a mask that can be read"
+        raise DynamicShapeError(complaint(op, what, "a traced mask" if axis == 0 else "a traced one", advice))
     return [common(op, []).index(i) for i in kernels(mask).host(mask).nonzero()]
 
 
@@ -129,11 +129,11 @@ def _head(steps: list[Step], axes: int) -> int:
 def unfold(x: RaggedArray, levels: int) -> RaggedArray:
     """The same array with inner axes as uniform levels, ``levels`` partitions in all."""
     partitions, values = x.partitions, x.values
-    extra = levels - len(partitions)
+    extra = max(levels - len(partitions), 0)
     entries, item = x.capacity, x.inner_shape
     for n in item[:extra]:
         partitions, entries = (*partitions, UniformPartition(entries, n)), entries * n
-    return RaggedArray(namespace(values).reshape(values, (entries, *item[max(extra, 0) :])), partitions)
+    return RaggedArray(namespace(values).reshape(values, (entries, *item[extra:])), partitions)
 
 
 def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any]) -> Step:
@@ -152,8 +152,9 @@ def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any
         start, stop, stride = slice(start, stop, stride).indices(size)
         if (start, stop, stride) == (0, size, 1):
             return ALL
-        operands.append(start)
         count = len(range(start, stop, stride))
+        operands.append(start if count else 0)
+        stride = stride if count > 1 else 1  # it may be too long for an index
         return Step("run", len(operands) - 1, (count,), (None, None, stride))
     if (start, stop, stride) in ((None, None, 1), (0, None, 1)):
         return ALL

@@ -6,7 +6,7 @@ none: an empty row, or a slot of 0. Inner axes are not levels: the ops move them
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .._array import RaggedArray, rebuild
 from .._errors import complaint
@@ -14,19 +14,9 @@ from .._levels import library, parents, positions, splits_of
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array, Axis
 from ..backends import Segments, is_array, kernels, namespace
+from ._block_moves import move_block
+from ._moves import Move, new_length, source
 from ._reduce import normal_axes
-
-
-class Move(NamedTuple):
-    """What happens along one level (static); ``n`` and ``m`` depend on ``kind``.
-
-    ``flip``; ``roll`` by an operand; ``repeat n``; ``tile n``; ``truncate n``; ``pad n m``; ``window size step``.
-    """
-
-    kind: str
-    n: int = 0
-    m: int = 0
-
 
 Moves = tuple[Move | None, ...]
 """One per level, the rows first."""
@@ -96,13 +86,15 @@ def move(
     """Apply moves to levels of ``x``; ``shifts`` are the operands of rolls, ``fill`` the value of padding slots."""
     if not moves:
         return x
+    if x.block is not None:
+        return move_block(op, x, moves, shifts, fill)
     levels = range(x.ragged_rank + 1)
     every = tuple(moves.get(level) for level in levels)
     operands = tuple((shifts or {}).get(level) for level in levels)
     limits = _limits(x.partitions, x.capacity, every)
     index_limit(op, (x,), limits)
     values, partitions = x.kernels.call(_move, x.values, x.partitions, operands, fill, moves=every, limits=limits)
-    return rebuild(_new_length(every[0], x.nrows), partitions, values)
+    return rebuild(new_length(every[0], x.nrows), partitions, values)
 
 
 def _limits(partitions: tuple[Partition, ...], capacity: int, moves: Moves) -> tuple[int, ...]:
@@ -126,42 +118,6 @@ def _limits(partitions: tuple[Partition, ...], capacity: int, moves: Moves) -> t
     return tuple(limits)
 
 
-def _new_length(m: Move | None, length: Any) -> Any:
-    """Length of a row after a move, of an int or an array of them."""
-    if m is None or m.kind in ("flip", "roll"):
-        return length
-    if m.kind in ("repeat", "tile"):
-        return length * m.n
-    if m.kind == "pad":
-        return length + (m.n + m.m)
-    if isinstance(length, int):
-        return min(length, m.n) if m.kind == "truncate" else max((length - m.n) // m.m + 1, 0)
-    xp = namespace(length)
-    if m.kind == "truncate":
-        return xp.minimum(length, xp.asarray(m.n, dtype=length.dtype))
-    return xp.maximum((length - m.n) // m.m + 1, xp.zeros_like(length))
-
-
-def _source(m: Move | None, at: Array, length: Any, shift: Any) -> Array:
-    """Old position in the row of new position ``at``; ``length`` is the row's old length."""
-    if m is None or m.kind == "truncate":
-        return at
-    if m.kind == "flip":
-        return length - 1 - at
-    if m.kind == "repeat":
-        return at // max(m.n, 1)
-    if m.kind == "pad":
-        return at - m.n
-    if m.kind == "window":
-        return at * m.m
-    if isinstance(length, int):
-        safe: Any = max(length, 1)
-    else:
-        xp = namespace(length)
-        safe = xp.maximum(length, xp.ones_like(length))
-    return (at - shift) % safe if m.kind == "roll" else at % safe
-
-
 def _move(
     values: Array, partitions: tuple[Partition, ...], shifts: Any, fill: Any, *, moves: Moves, limits: tuple[int, ...]
 ) -> tuple[Array, tuple[Partition, ...]]:
@@ -173,8 +129,8 @@ def _move(
     added: Any = None
     first = moves[0]
     if first is not None:
-        at = xp.arange(_new_length(first, counts[0]), dtype=like.dtype)
-        rows = _source(first, at, counts[0], shifts[0])
+        at = xp.arange(new_length(first, counts[0]), dtype=like.dtype)
+        rows = source(first, at, counts[0], shifts[0])
         rows = xp.where((rows >= 0) & (rows < counts[0]), rows, xp.asarray(counts[0], dtype=rows.dtype))
         if first.kind == "window":
             new, rows = _windows(first, rows, counts[0])
@@ -216,7 +172,7 @@ def _step(
         made = RowPartition(each.splits[:: m.n])
         return made, runs(each, _copied(starts, m.n), k.bound(made.splits[-1], limit), below), None
     else:
-        wanted = _new_length(m, lengths)
+        wanted = new_length(m, lengths)
         if rows is not None:
             wanted = xp.where(rows < p.nrows, wanted, xp.zeros_like(wanted))
         made = RowPartition(splits_of(wanted))
@@ -234,7 +190,7 @@ def _step(
         return made, _where(there, xp.where(wraps, index + k.spread(lengths, segments, size), index), below), None
     at = here - k.spread(first, segments, size)
     length = k.spread(lengths, segments, size) if m.kind == "pad" else 0
-    at = _source(m, at, length, shift)
+    at = source(m, at, length, shift)
     index = k.spread(starts, segments, size) + at
     if m.kind != "pad":
         return made, _where(there, index, below), None
@@ -253,9 +209,9 @@ def _step_uniform(
     p: UniformPartition, m: Move | None, shift: Any, rows: Any, below: int, like: Array
 ) -> tuple[Partition, Array, None]:
     xp = namespace(like)
-    made = UniformPartition(p.nrows if rows is None else rows.shape[0], _new_length(m, p.length))
+    made = UniformPartition(p.nrows if rows is None else rows.shape[0], new_length(m, p.length))
     above = parents(made, made.nrows * made.length, like)
-    at = _source(m, positions(made, above), p.length, shift)
+    at = source(m, positions(made, above), p.length, shift)
     row = above if rows is None else xp.take(rows, above, axis=0)
     return made, _where((row < p.nrows) & (at >= 0) & (at < p.length), row * p.length + at, below), None
 

@@ -8,24 +8,27 @@ from collections.abc import Callable
 from operator import index
 from typing import Any, NamedTuple
 
-from .._array import RaggedArray, rebuild
+from .._array import RaggedArray, as_last, rebuild
+from .._blocks import component_splits, groups
 from .._errors import DynamicShapeError, complaint
 from .._levels import Groups, group, used_mask, used_slots
-from .._partition import Partition, RowPartition, UniformPartition, entry_counts
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array, Axis
 from ..backends import Reduction, is_half, kernels, kind, namespace
 from ..backends.generic import identity
 from ._broadcast import Plan, lay_out, meet, plan
 from ._checking import sizes_of
 from ._overflow import fits, spoil
+from .blocks import contiguous, to_rows
 from .conversion import longest_row
 
 
 class Axes(NamedTuple):
-    """Reduced axes: levels, and axes of ``values`` (all static)."""
+    """Reduced axes: levels, axes of ``values``, and some but not all axes of a block (all static)."""
 
     levels: tuple[int, ...]
     inner: tuple[int, ...]
+    block: tuple[int, ...] = ()
 
 
 def normal_axes(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
@@ -50,6 +53,10 @@ def split_axes(op: str, x: RaggedArray, axis: Axis) -> Axes:
     """Axes of a RaggedArray as levels and axes of its values."""
     axes = normal_axes(op, axis, x.ndim)
     rank = x.ragged_rank
+    if x.block is not None:
+        last = rank - 1 + len(x.block.axes)
+        inside = tuple(a - rank for a in axes if rank <= a <= last)
+        return Axes(tuple(a for a in axes if a < rank), tuple(a - last for a in axes if a > last), inside)
     return Axes(tuple(a for a in axes if a <= rank), tuple(a - rank for a in axes if a > rank))
 
 
@@ -60,7 +67,10 @@ class Frame:
         self.x, self.axes, self.kernels, self.xp = x, axes, x.kernels, x.xp
         self.whole = len(axes.levels) == x.ragged_rank + 1
         self.groups: Groups | None = None
-        if axes.levels and not self.whole:
+        self.ok: Any = True
+        if axes.block:
+            self.groups, self.ok = _block_groups(x, axes.block)
+        elif axes.levels and not self.whole:
             self.groups = group(x.partitions, axes.levels, x.capacity, length, x.values)
 
     def reduce(self, how: Reduction, v: Array) -> Array:
@@ -117,6 +127,28 @@ class Frame:
         return values, self.groups.partitions if self.groups is not None and self.groups.new else None
 
 
+def _block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]:
+    """Groups of elements of components, and whether there are as many as fit: more only where nothing is reduced."""
+    block = x.block
+    assert block is not None
+    left = [block.axes[r] for r in range(len(block.axes)) if r not in reduced]
+    limit = x.capacity
+    if None not in left:
+        limit = block.nrows
+        for n in left:
+            limit *= n or 0
+    made, segments = groups(block, reduced, x.capacity, limit)
+    found = Groups(x.nrows, (as_last(made),), segments, new=True)
+    if None not in left or x.kernels.trims:
+        return found, True
+    need = component_splits(made)[-1]
+    advice = "Call `ra.with_capacity(x, n)` first."
+    if x.kernels.checking():
+        text = complaint("reduction", "a capacity of at least {need}", f"{limit}", advice)
+        x.kernels.check(need <= limit, text, need=need)
+    return found, need <= limit
+
+
 def reduce_axes(how: Reduction, v: Array, axes: tuple[int, ...]) -> Array:
     """Reduce uniform axes, kept with size 1; over no elements, the identity."""
     xp = namespace(v)
@@ -142,9 +174,10 @@ def run(
     **static: Any,
 ) -> Any:
     """Reduce a RaggedArray: ``body(frame, values, where, *scalars, **static)``, then its structure."""
-    operands = meet(op, (x,) if where is None else (x, where))[1]
+    operands = meet(op, (contiguous(x),) if where is None else (contiguous(x), where))[1]
     x = operands[0]
     states: Any = None
+    agrees: Any = True
     if where is not None:
         given = operands[1]
         if not (isinstance(given, bool) or (hasattr(given, "dtype") and kind(given.dtype) == "bool")):
@@ -156,10 +189,15 @@ def run(
                 complaint(op, f"where= that broadcasts to {x.shape}", f"{operands[1].shape}", "Reduce its rank.")
             )
         x, operands, states = RaggedArray(met.operands[0].values, met.template.partitions), [*met.operands], met.states
+        agrees = met.ok
         x = RaggedArray(x.values[: met.template.capacity, ...], met.template.partitions)
     axes = split_axes(op, x, axis)
+    if x.block is not None:
+        counted = None if where is None else _on_slots(x, operands[1])
+        return _run_block(op, body, x, *scalars, axes=axes, keepdims=keepdims, where=counted, length=length, **static)
     length = None if length is None else sizes_of(op, length)
     length, ok = column_length(op, x, axes, length)
+    ok = agrees if ok is True else ok if agrees is True else ok & agrees
     args = (x, None if where is None else operands[1], *scalars)
     values, new = x.kernels.call(
         _run, *args, body=body, axes=axes, length=length, keepdims=keepdims, states=states, ok=ok, **static
@@ -176,6 +214,69 @@ def run(
     return rebuild(nrows, kept, values)
 
 
+def _on_slots(x: RaggedArray, where: Any) -> Any:
+    return where if isinstance(where, bool) else RaggedArray(where.values[: x.capacity, ...], x.partitions)
+
+
+def _run_block(
+    op: str, body: Callable[..., Array], x: RaggedArray, *scalars: Any, axes: Axes, keepdims: bool, where: Any,
+    length: int | None, **static: Any,
+) -> Any:  # fmt: skip
+    """The same for a packed block: over all its axes it is rows of elements, over some with others, rows of rows."""
+    block, rank = x.block, x.ragged_rank
+    assert block is not None
+    more = len(block.axes) - 1
+    inner = tuple(a + rank for a in axes.inner)
+    options: dict[str, Any] = {"keepdims": keepdims, "length": length, **static}
+    if len(axes.block) == more + 1 and more + 1:
+        only = where if isinstance(where, bool | None) else where.components_as_rows(op)
+        out = run(
+            op, body, x.components_as_rows(op), *scalars, axis=(*axes.levels, rank, *inner), where=only, **options
+        )
+        return _more_axes(out, rank, more) if keepdims else out
+    if axes.levels:
+        only = where if isinstance(where, bool | None) else to_rows(where)
+        axis = (*axes.levels, *(a + rank for a in axes.block), *(a + more for a in inner))
+        return run(op, body, to_rows(x), *scalars, axis=axis, where=only, **options)
+    if length is not None:
+        raise ValueError(complaint(op, "no length=, as the result's size is known", str(length), "Drop it."))
+    same = ("same",) * (rank + 1)
+    states = None if where is None else (same, None if isinstance(where, bool) else same)
+    values, new = x.kernels.call(
+        _run, x, where, *scalars, body=body, axes=axes, length=None, keepdims=keepdims, states=states, ok=True, **static
+    )
+    if not axes.block:
+        return RaggedArray(values, x.partitions)
+    return settle(x, new[-1], values, axes.block if keepdims else ())
+
+
+def settle(x: RaggedArray, made: Any, values: Array, units: tuple[int, ...]) -> Any:
+    """What is left of the components of ``x``: one ragged axis is rows, none is a uniform axis."""
+    axes = list(made.axes)
+    for r in units:
+        axes.insert(r, 1)
+    block = BlockPartition(made.sizes, axes=tuple(axes), bound=made.bound)
+    if None not in axes:
+        uniform: tuple[Partition, ...] = ()
+        count = block.nrows
+        for n in axes:
+            uniform, count = (*uniform, UniformPartition(count, n or 0)), count * (n or 0)
+        return rebuild(x.nrows, (*x.partitions[:-1], *uniform), values)
+    if axes == [None]:
+        return RaggedArray(values, (*x.partitions[:-1], RowPartition(x.kernels.call(component_splits, block))))
+    return RaggedArray(values, (*x.partitions[:-1], as_last(block)))
+
+
+def _more_axes(out: Any, axis: int, more: int) -> Any:
+    """Insert axes of size 1 before ``axis``, which is uniform."""
+    if not isinstance(out, RaggedArray):
+        return namespace(out).reshape(out, (*out.shape[:axis], *(1,) * more, *out.shape[axis:]))
+    at = axis - out.ragged_rank
+    shape = out.values.shape
+    values = out.xp.reshape(out.values, (*shape[:at], *(1,) * more, *shape[at:]))
+    return RaggedArray(values, out.partitions)
+
+
 def _run(
     x: RaggedArray, where: Any, *scalars: Any, body: Any, axes: Axes, length: int | None, keepdims: bool, states: Any,
     ok: Any, **static: Any,
@@ -184,7 +285,7 @@ def _run(
         where = lay_out(Plan(x, (x, where), states))[1]
     frame = Frame(x, axes, length)
     out = body(frame, x.values, where, *scalars, **static)
-    return frame.finish(spoil(out, ok), keepdims)
+    return frame.finish(spoil(spoil(out, ok), frame.ok), keepdims)
 
 
 def column_length(op: str, x: RaggedArray, axes: Axes, length: int | None) -> tuple[int | None, Any]:
@@ -210,7 +311,7 @@ def column_length(op: str, x: RaggedArray, axes: Axes, length: int | None) -> tu
 def column_bound(x: RaggedArray, axes: Axes) -> int | None:
     """A static size that `column_length` cannot exceed, for ops that only use columns as groups."""
     kept = [level for level in range(x.ragged_rank + 1) if level not in axes.levels]
-    if not kept or kept[0] == 0:
+    if not kept or kept[0] == 0 or x.block is not None:
         return None
     p = x.partitions[kept[0] - 1]
     return p.length if isinstance(p, UniformPartition) else entry_counts(x.partitions, x.capacity)[kept[0]]

@@ -4,7 +4,6 @@ The size is exact on NumPy. On JAX it is that of ``x`` where that is enough, els
 needed; where that cannot be read, rows that may repeat need ``capacity=``.
 """
 
-from operator import index as as_int
 from typing import Any
 
 from .._array import RaggedArray
@@ -14,6 +13,7 @@ from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import Kernels, Segments, backend, kernels, namespace
 from ._agreement import agree, is_uniform
+from ._checking import sizes_of
 from ._overflow import fits, spoil
 from .capacity import bucket_size
 from .components import host_partitions
@@ -53,7 +53,7 @@ def capacities(op: str, x: RaggedArray, rows: Array, known: Any, capacity: Capac
         need = k.call(needed_entries, x.partitions, rows)
     if capacity is None:
         return tuple(m if k.trims else n if m <= n else bucket_size(m) for m, n in zip(need, counts, strict=True)), True
-    given = tuple(capacity) if isinstance(capacity, tuple | list) else as_int(capacity)
+    given = sizes_of(op, capacity, many=True)
     sizes = (*(max(n, given) for n in counts[:-1]), given) if isinstance(given, int) else given
     if len(sizes) != x.ragged_rank:
         raise ValueError(complaint(op, f"{x.ragged_rank} sizes", str(capacity), "Pass one per level below axis 0."))
@@ -116,11 +116,16 @@ def known_rows(op: str, k: Kernels, nrows: int, given: Array, used: Any = None) 
             k.check((low >= -nrows) & (high < nrows), text, low=low, high=high)
         return None
     known = kernels(given).host(given)
-    bad = ((known < -nrows) | (known >= nrows))[:used].nonzero()[0]
-    if bad.size:
-        got = f"{known[bad[0]]} at position {bad[0]}"
-        raise IndexError(complaint(op, f"rows from {-nrows} to {nrows - 1}", got, "Check `len(x)`."))
-    return known % max(nrows, 1)
+    if not known.size:
+        return backend("numpy").index(known)
+    low, high = int(known.min()), int(known.max())
+    if low < -nrows or high >= nrows:
+        bad = ((known < -nrows) | (known >= nrows))[:used].nonzero()[0]
+        if bad.size:
+            got = f"{known[bad[0]]} at position {bad[0]}"
+            raise IndexError(complaint(op, f"rows from {-nrows} to {nrows - 1}", got, "Check `len(x)`."))
+    known = backend("numpy").index(known)
+    return known if low >= 0 and high < nrows else known % max(nrows, 1)
 
 
 def normal_rows(rows: Array, *, nrows: int) -> Array:

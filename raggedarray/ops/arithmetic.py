@@ -8,6 +8,9 @@ stay empty. Rows that do not agree and axes that do not fit raise `ValueError`.
 
 from typing import Any
 
+from .._typing import Array
+from ..backends import kernels, kind, namespace
+from ._checking import sizes_of
 from ._elementwise import elementwise
 
 __all__ = [
@@ -220,13 +223,26 @@ def remainder(x1: Any, x2: Any, /) -> Any:
     return elementwise("remainder", "remainder", x1, x2)
 
 
-def round(x: Any, /) -> Any:
-    """Nearest integer, halves to even, in the same dtype.
+def round(x: Any, /, *, decimals: int = 0) -> Any:
+    """Nearest integer, or multiple of ``10**-decimals``, halves to even, in the same dtype.
 
     >>> (round(ragged([[0.5, 1.5], []]))).tolist()
     [[0.0, 2.0], []]
+    >>> (round(ragged([[0.125, 150.0], []]), decimals=-2)).tolist()
+    [[0.0, 200.0], []]
     """
-    return elementwise("round", "round", x)
+    if decimals == 0:
+        return elementwise("round", "round", x)
+    return elementwise("round", _round, x, decimals=sizes_of("round", decimals))
+
+
+def _round(x: Array, *, decimals: int) -> Array:
+    xp = namespace(x)
+    if kind(x.dtype) not in ("float", "complex"):
+        wide = kernels(x).dtype("float64", x)
+        return xp.astype(_round(xp.astype(x, wide), decimals=decimals), x.dtype) if decimals < 0 else x
+    scale = float(10 ** (decimals if decimals > 0 else -decimals))
+    return xp.round(x * scale) / scale if decimals > 0 else xp.round(x / scale) * scale
 
 
 def sign(x: Any, /) -> Any:

@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from .._array import RaggedArray
+from .._array import RaggedArray, as_last
+from .._blocks import known_total, resized
 from .._errors import DynamicShapeError, complaint
 from .._levels import known_used
-from .._partition import Partition, RowPartition, UniformPartition, entry_counts
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, entry_counts
 from .._typing import Array
 from ..backends import kernels, namespace
 from ._checking import ragged_only, sizes_of
 from ._overflow import fits, spoil
+from .blocks import contiguous
 
 __all__ = ["bucket_size", "compact", "with_capacity", "with_rows"]
 
@@ -66,7 +68,9 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
     >>> with_capacity(ragged([[1.0, 2.0], [3.0]]), 8).capacity
     8
     """
-    counts = entry_counts(ragged_only("with_capacity", x).partitions, x.capacity)
+    if ragged_only("with_capacity", x).block is not None:
+        return _block_capacity(x, capacity)
+    counts = entry_counts(x.partitions, x.capacity)
     given = sizes_of("with_capacity", capacity, many=True)
     sizes = (*counts[1:-1], given) if isinstance(given, int) else given
     if len(sizes) != x.ragged_rank or any(n < 0 for n in sizes):
@@ -87,6 +91,16 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
     k = x.kernels
     values, partitions = k.call(_resize, x.values, x.partitions, ok=ok, sizes=tuple(sizes_all))
     return RaggedArray(values, partitions)
+
+
+def _block_capacity(x: RaggedArray, capacity: int | Sequence[int]) -> RaggedArray:
+    """Components as rows of elements, resized; those that are added are empty."""
+    x = contiguous(x)
+    block = block_of(x.partitions)
+    assert block is not None
+    out = with_capacity(x.components_as_rows("with_capacity"), capacity)
+    new = resized(block, out.partitions[-1].nrows, out.capacity)
+    return RaggedArray(out.values, (*out.partitions[:-1], as_last(new)))
 
 
 def _resize(
@@ -123,6 +137,10 @@ def with_rows(x: RaggedArray, nrows: int, /) -> RaggedArray:
     [[1], [2, 3], [], []]
     """
     nrows = sizes_of("with_rows", nrows)
+    if x.block is not None and len(x.partitions) == 1 and nrows >= x.nrows:
+        x = contiguous(x)
+        assert x.block is not None
+        return RaggedArray(x.values, (as_last(resized(x.block, nrows, x.block.bound)),))
     if nrows < x.nrows:
         raise ValueError(complaint("with_rows", f"at least {x.nrows} rows", f"{nrows}", "Take rows with `x[:n]`."))
     first = x.partitions[0]
@@ -157,7 +175,11 @@ def compact(x: RaggedArray, /) -> RaggedArray:
 def used_entries(x: RaggedArray) -> tuple[int, ...]:
     """Entries in use at each level below axis 0, the slots of ``values`` last (concrete)."""
     used, out = x.nrows, []
+    p: Any
     for p in x.partitions:
-        used = used * p.length if isinstance(p, UniformPartition) else int(known_used(p))
+        if isinstance(p, BlockPartition):
+            used = int(known_total(p))
+        else:
+            used = used * p.length if isinstance(p, UniformPartition) else int(known_used(p))
         out.append(used)
     return tuple(out)

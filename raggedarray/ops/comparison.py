@@ -9,6 +9,7 @@ from .._typing import Array
 from ..backends import common, kernels, kind, namespace
 from ._broadcast import into
 from ._checking import check_consistent, check_partitions, ragged_only
+from .blocks import contiguous, validate_block
 
 __all__ = ["allclose", "array_equal", "validate"]
 
@@ -40,7 +41,7 @@ def _compare(x: Any, y: Any, **static: Any) -> Any:
         x, y = (a if kernels(a) is k else k.asarray(a) for a in (x, y))
         same = k.call(_close, x, y, **static)
     else:
-        x, y = into(k, x).used_values(), into(k, y).used_values()
+        x, y = contiguous(into(k, x)).used_values(), contiguous(into(k, y)).used_values()
         if k.trims and x.capacity != y.capacity:
             return False
         same = k.call(_same, x, y, **static)
@@ -51,6 +52,11 @@ def _same(x: RaggedArray, y: RaggedArray, **static: Any) -> Array:
     xp = x.xp
     n = min(x.capacity, y.capacity)
     equal = xp.asarray(True)
+    if x.block is not None or y.block is not None:
+        if x.block is None or y.block is None or x.block.axes != y.block.axes:
+            return equal & False
+        equal = xp.all(x.block.sizes == y.block.sizes)
+        x, y = (a.components_as_rows("array_equal") for a in (x, y))
     for p, q in zip(x.partitions, y.partitions, strict=True):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
             m = min(p.nrows, q.nrows) + 1
@@ -85,6 +91,12 @@ def validate(x: RaggedArray, /) -> RaggedArray:
     >>> validate(ragged([[1], [2, 3]])).nrows
     2
     """
-    check_consistent("validate", ragged_only("validate", x))
-    check_partitions("validate", x)
+    block = ragged_only("validate", x).block
+    rows = x
+    if block is not None:
+        validate_block("validate", block, x.capacity)
+        rows = RaggedArray(block.sizes, x.partitions[:-1])
+    if rows.partitions:
+        check_consistent("validate", rows)
+        check_partitions("validate", rows)
     return x

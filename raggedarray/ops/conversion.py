@@ -5,9 +5,10 @@ from typing import Any
 from array_api_compat import array_namespace
 
 from .._array import RaggedArray
+from .._blocks import extents, starts, steps
 from .._errors import DynamicShapeError, complaint
 from .._levels import library, splits_of
-from .._partition import RowPartition, UniformPartition
+from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
 from ._broadcast import into, is_scalar
@@ -138,26 +139,33 @@ def to_mask(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None) -
 
 def _padded_lengths(op: str, x: RaggedArray, length: int | tuple[int, ...] | None) -> tuple[tuple[int, ...], Any]:
     """A static length for each level below axis 0, and whether all rows fit."""
-    rows = [p for p in x.partitions if isinstance(p, RowPartition)]
+    rows = [n for n in x.shape[1 : x.ndim - len(x.inner_shape)] if n is None]
     length = None if length is None else sizes_of(op, length, many=True)
     given = [None] * len(rows) if length is None else [length] if isinstance(length, int) else list(length)
     if len(given) != len(rows):
         raise ValueError(complaint(op, f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))
     wanted, ok, out = iter(given), True, []
-    for p in x.partitions:
-        if isinstance(p, UniformPartition):
-            out.append(p.length)
+    for size in _sizes(x):
+        if isinstance(size, int):
+            out.append(size)
             continue
-        n, k = next(wanted), kernels(p.splits)
-        if k.is_concrete(p.splits):
-            longest: Any = longest_row(p)
+        n, k = next(wanted), kernels(size)
+        if k.is_concrete(size):
+            longest: Any = int(k.host(size).max(initial=0))
         elif n is None:
             raise DynamicShapeError(complaint(op, "a static length", "traced row lengths", "Pass `length=`."))
         else:
-            longest = namespace(p.splits).max(p.lengths) if p.nrows else 0
+            longest = namespace(size).max(size) if size.shape[0] else 0
         ok = ok & fits(op, longest, longest if n is None else n, "a length", "length=")
         out.append(longest if n is None else n)
     return tuple(out), ok
+
+
+def _sizes(x: RaggedArray) -> list[Any]:
+    """Size of each axis below axis 0 that a partition holds: an int, or the lengths of its rows."""
+    rows = x.partitions if x.block is None else x.partitions[:-1]
+    sizes: list[Any] = [p.length if isinstance(p, UniformPartition) else p.lengths for p in rows]
+    return sizes if x.block is None else [*sizes, *extents(x.block)]
 
 
 def longest_row(p: RowPartition) -> int:
@@ -172,7 +180,9 @@ def _slots(partitions: Any, lengths: tuple[int, ...]) -> tuple[Array, Array]:
     xp, k = namespace(like), kernels(like)
     entry = xp.arange(partitions[0].nrows, dtype=like.dtype)
     known = xp.ones(entry.shape, dtype=xp.bool)
-    for p, n in zip(partitions, lengths, strict=True):
+    block = block_of(partitions)
+    rows = partitions if block is None else partitions[:-1]
+    for p, n in zip(rows, lengths, strict=False):
         at = xp.arange(n, dtype=like.dtype)[None, :]
         if isinstance(p, RowPartition):
             safe = xp.where(known, entry, xp.zeros_like(entry))
@@ -181,7 +191,23 @@ def _slots(partitions: Any, lengths: tuple[int, ...]) -> tuple[Array, Array]:
         else:
             start, here = entry[:, None] * n, xp.broadcast_to(known[:, None], (entry.shape[0], n))
         entry, known = xp.reshape(start + at, (-1,)), xp.reshape(here, (-1,))
-    return entry, known
+    return (entry, known) if block is None else _block_slots(block, lengths[len(rows) :], entry, known)
+
+
+def _block_slots(
+    block: BlockPartition, lengths: tuple[int, ...], component: Array, known: Array
+) -> tuple[Array, Array]:
+    """The same for the positions of components."""
+    xp, k = namespace(block.sizes), kernels(block.sizes)
+    component = xp.where(known, component, xp.asarray(block.nrows, dtype=component.dtype))
+    slot = k.pick(starts(block), component)
+    for size, step, n in zip(extents(block), steps(block), lengths, strict=True):
+        at = xp.arange(n, dtype=component.dtype)[None, :]
+        limit: Any = size if isinstance(size, int) else k.pick(size, component)[..., None]
+        known = xp.expand_dims(known, axis=-1) & (at < limit)
+        slot = xp.expand_dims(slot, axis=-1) + xp.expand_dims(k.pick(step, component), axis=-1) * at
+        slot, known, component = (xp.reshape(a, (-1,)) for a in (slot, known, xp.repeat(component, n)))
+    return slot, known
 
 
 def _to_padded(x: RaggedArray, fill: Array, *, ok: Any, lengths: tuple[int, ...]) -> Array:

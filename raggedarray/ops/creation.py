@@ -182,7 +182,10 @@ def from_rows(rows: Iterable[Array]) -> RaggedArray:
     rows = [k.asarray(row) for row in rows]
     first = rows[0]
     for i, row in enumerate(rows):
-        if row.ndim == 0 or row.shape[1:] != first.shape[1:] or row.dtype != first.dtype:
+        if row.ndim == 0:
+            advice = "Stack them into one plain array."
+            raise ValueError(complaint("from_rows", "rows with at least one axis", f"shape () as row {i}", advice))
+        if row.shape[1:] != first.shape[1:] or row.dtype != first.dtype:
             raise (TypeError if row.dtype != first.dtype else ValueError)(
                 complaint(
                     "from_rows",

@@ -8,10 +8,12 @@ library; ``*_like tril triu`` of a RaggedArray give one of the same rows and cap
 from typing import Any, Literal
 
 from .._array import RaggedArray
+from .._blocks import elements
 from .._errors import complaint
 from .._levels import ancestors, library, parents, positions
 from .._typing import Array, DType
 from ..backends import backend, kernels, kind, namespace
+from .blocks import contiguous
 from .dtypes import host_namespace, need_kind
 
 __all__ = [
@@ -187,7 +189,7 @@ def triu(x: Any, /, *, k: int = 0) -> Any:
 def _triangle(op: str, x: Any, k: int, lower: bool) -> Any:
     if not isinstance(x, RaggedArray):
         return getattr(namespace(x), op)(x, k=k)
-    x = x.used_values()
+    x = contiguous(x).used_values()
     return RaggedArray(x.kernels.call(_kept, x, op=op, k=k, lower=lower), x.partitions)
 
 
@@ -196,8 +198,13 @@ def _kept(x: RaggedArray, *, op: str, k: int, lower: bool) -> Array:
     if inner >= 2:
         return getattr(xp, op)(x.values, k=k)
     at = library(x.partitions, x.values)
-    column = xp.arange(x.inner_shape[0], dtype=at.dtype)[None, :] if inner else _place(x, x.ragged_rank, at)
-    row = _place(x, x.ragged_rank if inner else x.ragged_rank - 1, at)
+    if x.block is not None:
+        place = elements(x.block, x.capacity).at
+        row = place[-1] if inner else place[-2]
+        column = xp.arange(x.inner_shape[0], dtype=at.dtype)[None, :] if inner else place[-1]
+    else:
+        column = xp.arange(x.inner_shape[0], dtype=at.dtype)[None, :] if inner else _place(x, x.ragged_rank, at)
+        row = _place(x, x.ragged_rank if inner else x.ragged_rank - 1, at)
     row = row[:, None] if inner else row
     keep = column - row <= k if lower else column - row >= k
     zero = xp.asarray(False if kind(x.dtype) == "bool" else 0, dtype=x.dtype)

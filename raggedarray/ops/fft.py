@@ -1,24 +1,34 @@
 """Discrete Fourier transforms, the standard's ``fft`` extension: called as ``ra.fft.rfft``, ...
 
-Plain arrays go to their own library; a RaggedArray raises `TypeError`. ``norm`` says which direction is scaled:
-``"backward"`` the inverse by ``1/n``, ``"forward"`` the forward one, ``"ortho"`` both by ``1/sqrt(n)``.
+Plain arrays go to their own library. Of a RaggedArray each component is transformed at its own size, ``n`` of each:
+along a ragged axis components of like sizes are worked on together, and under jit ``bucket`` must be a `BucketPlan`
+made of the operand. ``n`` (or ``s``) cuts or fills each component to one size, which is then uniform; a single ragged
+axis needs no plan then. Along inner axes the flat values are transformed as they lie: same rows, same capacity. Axes
+count as in ``x.shape``; those of rows and of the levels above components cannot be transformed.
+
+Half-precision values are transformed in float32. An empty row gives an empty row, and so does one term in `irfft` and
+`hfft`, whose real length would be 0. ``norm`` says which direction is scaled: ``"backward"`` the inverse by ``1/n``,
+``"forward"`` the forward one, ``"ortho"`` both by ``1/sqrt(n)``.
 """
 
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
+from .._array import RaggedArray
 from .._typing import Array, DType
 from ..backends import backend, namespace
+from ._transforms import shifted, transform
 from .dtypes import host_namespace
 from .linear_algebra import plain
 
 __all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 Norm: TypeAlias = Literal["backward", "ortho", "forward"]
 """Which direction of a transform is scaled."""
+Sizes: TypeAlias = Sequence[int] | None
 
 
 def _run(name: str, x: Any, **options: Any) -> Array:
@@ -26,102 +36,162 @@ def _run(name: str, x: Any, **options: Any) -> Array:
     return getattr(namespace(x).fft, name)(x, **options)
 
 
-def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """Fourier transform along one axis of complex numbers.
+def _one(name: str, x: Any, n: int | None, axis: int, norm: Norm, bucket: Any) -> Any:
+    if not isinstance(x, RaggedArray):
+        return _run(name, x, n=n, axis=axis, norm=norm)
+    return transform(name, x, None if n is None else (n,), (axis,), norm, bucket)
+
+
+def _several(name: str, x: Any, s: Sizes, axes: Sequence[int] | None, norm: Norm, bucket: Any) -> Any:
+    if not isinstance(x, RaggedArray):
+        return _run(name, x, s=s, axes=axes, norm=norm)
+    return transform(name, x, None if s is None else tuple(s), None if axes is None else tuple(axes), norm, bucket)
+
+
+def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", bucket: Any = None) -> Any:
+    """Fourier transform along one axis of complex numbers: ``[n, (len)]`` to the same lengths.
 
     >>> ra.fft.fft(np.array([1.0 + 0j, 1.0]))
     array([2.+0.j, 0.+0.j])
+    >>> ra.fft.fft(ragged([[1.0, 1.0], [], [3.0]])).tolist()
+    [[(2+0j), 0j], [], [(3+0j)]]
     """
-    return _run("fft", x, n=n, axis=axis, norm=norm)
+    return _one("fft", x, n, axis, norm, bucket)
 
 
-def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
+def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", bucket: Any = None) -> Any:
     """Inverse of `fft`.
 
     >>> ra.fft.ifft(np.array([2.0 + 0j, 0.0]))
     array([1.+0.j, 1.+0.j])
     """
-    return _run("ifft", x, n=n, axis=axis, norm=norm)
+    return _one("ifft", x, n, axis, norm, bucket)
 
 
 def fftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+    x: Any, /, *, s: Sizes = None, axes: Sequence[int] | None = None, norm: Norm = "backward", bucket: Any = None
 ) -> Any:
-    """Fourier transform along several axes (all, unless ``axes`` says which).
+    """Fourier transform along several axes: all those of a component, unless ``axes`` says which.
 
     >>> ra.fft.fftn(np.ones((2, 2), dtype=complex))[0, 0].real.item()
     4.0
     """
-    return _run("fftn", x, s=s, axes=axes, norm=norm)
+    return _several("fftn", x, s, axes, norm, bucket)
 
 
 def ifftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+    x: Any, /, *, s: Sizes = None, axes: Sequence[int] | None = None, norm: Norm = "backward", bucket: Any = None
 ) -> Any:
     """Inverse of `fftn`.
 
     >>> ra.fft.ifftn(np.ones((2, 2), dtype=complex))[0, 0].real.item()
     1.0
     """
-    return _run("ifftn", x, s=s, axes=axes, norm=norm)
+    return _several("ifftn", x, s, axes, norm, bucket)
 
 
-def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """Fourier transform along one axis of real numbers: the ``n // 2 + 1`` terms that differ.
+def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", bucket: Any = None) -> Any:
+    """Fourier transform along one axis of real numbers: the ``len // 2 + 1`` terms that differ.
 
     >>> ra.fft.rfft(np.array([1.0, 1.0]))
     array([2.+0.j, 0.+0.j])
+    >>> ra.fft.rfft(ragged([[1.0, 1.0, 1.0], [2.0]]), n=2).shape
+    (2, 2)
     """
-    return _run("rfft", x, n=n, axis=axis, norm=norm)
+    return _one("rfft", x, n, axis, norm, bucket)
 
 
-def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """Inverse of `rfft`; pass ``n`` where the real length is odd.
+def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", bucket: Any = None) -> Any:
+    """Inverse of `rfft`: ``2 * (len - 1)`` numbers; pass ``n`` where the real length is odd.
 
     >>> ra.fft.irfft(np.array([2.0 + 0j, 0.0]))
     array([1., 1.])
     """
-    return _run("irfft", x, n=n, axis=axis, norm=norm)
+    return _one("irfft", x, n, axis, norm, bucket)
 
 
 def rfftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+    x: Any, /, *, s: Sizes = None, axes: Sequence[int] | None = None, norm: Norm = "backward", bucket: Any = None
 ) -> Any:
-    """Fourier transform along several axes of real numbers.
+    """Fourier transform along several axes of real numbers; the last of them is halved.
 
     >>> ra.fft.rfftn(np.ones((2, 2)))[0, 0].real.item()
     4.0
     """
-    return _run("rfftn", x, s=s, axes=axes, norm=norm)
+    return _several("rfftn", x, s, axes, norm, bucket)
 
 
 def irfftn(
-    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+    x: Any, /, *, s: Sizes = None, axes: Sequence[int] | None = None, norm: Norm = "backward", bucket: Any = None
 ) -> Any:
     """Inverse of `rfftn`.
 
     >>> ra.fft.irfftn(np.ones((2, 2), dtype=complex))[0, 0].item()
     1.0
     """
-    return _run("irfftn", x, s=s, axes=axes, norm=norm)
+    return _several("irfftn", x, s, axes, norm, bucket)
 
 
-def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """Fourier transform along one axis of numbers with Hermitian symmetry: real.
+def fft2(
+    x: Any, /, *, s: Sizes = None, axes: Sequence[int] | None = (-2, -1), norm: Norm = "backward", bucket: Any = None
+) -> Any:
+    """Fourier transform along two axes of complex numbers, by default the last two.
+
+    >>> ra.fft.fft2(ragged([np.ones((2, 2)), np.ones((1, 3))])).tolist()
+    [[[(4+0j), 0j], [0j, 0j]], [[(3+0j), 0j, 0j]]]
+    """
+    return _several("fftn", x, s, axes, norm, bucket)
+
+
+def ifft2(
+    x: Any, /, *, s: Sizes = None, axes: Sequence[int] | None = (-2, -1), norm: Norm = "backward", bucket: Any = None
+) -> Any:
+    """Inverse of `fft2`.
+
+    >>> ra.fft.ifft2(np.ones((2, 2), dtype=complex))[0, 0].real.item()
+    1.0
+    """
+    return _several("ifftn", x, s, axes, norm, bucket)
+
+
+def rfft2(
+    x: Any, /, *, s: Sizes = None, axes: Sequence[int] | None = (-2, -1), norm: Norm = "backward", bucket: Any = None
+) -> Any:
+    """Fourier transform along two axes of real numbers, by default the last two; the second of them is halved.
+
+    >>> ra.fft.rfft2(ragged([np.ones((2, 4)), np.ones((1, 2))])).shape
+    (2, None, None)
+    """
+    return _several("rfftn", x, s, axes, norm, bucket)
+
+
+def irfft2(
+    x: Any, /, *, s: Sizes = None, axes: Sequence[int] | None = (-2, -1), norm: Norm = "backward", bucket: Any = None
+) -> Any:
+    """Inverse of `rfft2`.
+
+    >>> ra.fft.irfft2(np.ones((2, 2), dtype=complex))[0, 0].item()
+    1.0
+    """
+    return _several("irfftn", x, s, axes, norm, bucket)
+
+
+def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", bucket: Any = None) -> Any:
+    """Fourier transform along one axis of numbers with Hermitian symmetry: ``2 * (len - 1)`` real ones.
 
     >>> ra.fft.hfft(np.array([1.0 + 0j, 1.0]))
     array([2., 0.])
     """
-    return _run("hfft", x, n=n, axis=axis, norm=norm)
+    return _one("hfft", x, n, axis, norm, bucket)
 
 
-def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
+def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", bucket: Any = None) -> Any:
     """Inverse of `hfft`.
 
     >>> ra.fft.ihfft(np.array([2.0, 0.0])).real
     array([1., 1.])
     """
-    return _run("ihfft", x, n=n, axis=axis, norm=norm)
+    return _one("ihfft", x, n, axis, norm, bucket)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: Any = None) -> Any:
@@ -147,12 +217,14 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: A
 
 
 def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
-    """The term of frequency 0 moved to the middle.
+    """The term of frequency 0 moved to the middle, along all axes of a component, or ``axes``; same capacity.
 
     >>> ra.fft.fftshift(np.arange(4))
     array([2, 3, 0, 1])
+    >>> ra.fft.fftshift(ragged([[0, 1, 2, 3], [0, 1, 2]])).tolist()
+    [[2, 3, 0, 1], [2, 0, 1]]
     """
-    return _run("fftshift", x, axes=axes)
+    return shifted("fftshift", x, axes) if isinstance(x, RaggedArray) else _run("fftshift", x, axes=axes)
 
 
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
@@ -161,4 +233,4 @@ def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
     >>> ra.fft.ifftshift(np.array([2, 3, 0, 1]))
     array([0, 1, 2, 3])
     """
-    return _run("ifftshift", x, axes=axes)
+    return shifted("ifftshift", x, axes) if isinstance(x, RaggedArray) else _run("ifftshift", x, axes=axes)

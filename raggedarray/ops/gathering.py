@@ -13,12 +13,16 @@ from .._levels import ancestors, library, parents, positions
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
+from ._block_taking import take_block
 from ._broadcast import into
+from ._checking import sizes_of
 from ._indexing import report, run
 from ._keys import unfold
+from ._rearrange import array_of, one_axis
 from ._reduce import normal_axes
 from ._select import filled, first_short, to_dtype
 from ._taking import Capacity, agree_above, known_rows, normal_rows, taken_rows
+from .blocks import as_rows
 from .capacity import with_capacity
 
 __all__ = ["gather", "take", "take_along_axis"]
@@ -45,11 +49,15 @@ def take(x: Any, indices: Any, /, *, axis: int = 0, capacity: Capacity = None) -
 
 
 def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity) -> Any:
+    if isinstance(x, RaggedArray) and x.block is not None:
+        (at,) = normal_axes(op, axis, x.ndim)
+        return take_block(op, x, _indices(op, indices), at, capacity)
+    x = array_of(op, x)
     if not isinstance(x, RaggedArray):
         if isinstance(indices, RaggedArray):
             return _from_dense(op, x, indices, axis)
         return namespace(x).take(x, indices, axis=axis)
-    (axis,) = normal_axes(op, axis, x.ndim)
+    axis = one_axis(op, axis, x.ndim)
     if isinstance(indices, RaggedArray):
         if axis:
             advice = "Use `ra.gather(x, indices, batch_dims=)`."
@@ -65,7 +73,7 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity) -> Any:
     k = common(op, [x.values, given])
     x = into(k, x).used_values()
     known = known_rows(op, k, x.nrows, given)
-    rows = k.call(normal_rows, k.index(given), nrows=x.nrows)
+    rows = known if known is not None and k.trims else k.call(normal_rows, k.index(given), nrows=x.nrows)
     return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None)
 
 
@@ -140,8 +148,10 @@ def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity =
     >>> gather(x, ragged([[2], [0, -1]]), batch_dims=1).tolist()
     [[3], [4, 5]]
     """
+    batch_dims = sizes_of("gather", batch_dims)
     if batch_dims == 0:
         return _taken("gather", x, indices, 0, capacity)
+    x, indices = as_rows(x), as_rows(indices)
     given = _indices("gather", indices)
     _need_ragged("gather", x, given)
     if not 0 < batch_dims <= given.ndim or batch_dims >= x.ndim:
@@ -223,13 +233,14 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     >>> take_along_axis(x, ragged([[1, 2, 0], [], [1]]), axis=1).tolist()
     [[1, 2, 3], [], [4]]
     """
+    x, indices = as_rows(x), as_rows(indices)
     given = _indices("take_along_axis", indices)
     if not isinstance(x, RaggedArray) and not isinstance(given, RaggedArray):
         return namespace(x).take_along_axis(x, given, axis=axis)
     if x.ndim != given.ndim:
         got = f"{x.ndim} and {given.ndim} axes"
         raise ValueError(complaint("take_along_axis", "as many axes", got, "Use `ra.gather(x, indices, batch_dims=)`."))
-    (axis,) = normal_axes("take_along_axis", axis, x.ndim)
+    axis = one_axis("take_along_axis", axis, x.ndim)
     k = common("take_along_axis", [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
     for n, (a, b) in enumerate(zip(x.shape, given.shape, strict=True)):
         if n != axis and None not in (a, b) and a != b:

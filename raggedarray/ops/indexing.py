@@ -16,8 +16,10 @@ from .._array import RaggedArray
 from .._errors import complaint
 from .._partition import UniformPartition
 from ..backends import is_array, kernels, kind
+from ._block_indexing import block_getitem
 from ._indexing import dynamic_row, run, view
 from ._keys import as_items, expand
+from .blocks import as_rows
 from .components import rows_of
 from .gathering import gather, take
 from .masking import boolean_mask
@@ -28,6 +30,10 @@ __all__: list[str] = []
 def getitem(x: RaggedArray, key: Any) -> Any:
     """``x[key]``; see `RaggedArray`."""
     items = as_items(key)
+    if x.block is not None:
+        if any(isinstance(i, RaggedArray) for i in items):
+            return getitem(as_rows(x), tuple(as_rows(i) for i in items))
+        return block_getitem(x, expand("getitem", items, x.shape))
     if len(items) == 1 and not isinstance(items[0], RaggedArray):
         only = items[0]
         if isinstance(only, slice) and _is_static(only):
@@ -35,7 +41,7 @@ def getitem(x: RaggedArray, key: Any) -> Any:
         if is_array(only) and only.ndim == 1:
             return boolean_mask(x, only) if kind(only.dtype) == "bool" else take(x, only)
         if not is_array(only) and only is not None and only is not ...:
-            return _one(x, only)
+            return run("getitem", x, expand("getitem", items, x.shape)) if isinstance(only, slice) else _one(x, only)
     for n, item in enumerate(items):
         if isinstance(item, RaggedArray):
             return _within(x, items, n)
@@ -43,7 +49,11 @@ def getitem(x: RaggedArray, key: Any) -> Any:
 
 
 def _is_static(s: slice) -> bool:
-    return all(b is None or not is_array(b) or kernels(b).is_concrete(b) for b in (s.start, s.stop, s.step))
+    return all(b is None or (hasattr(b, "__index__") and _is_known(b)) for b in (s.start, s.stop, s.step))
+
+
+def _is_known(b: Any) -> bool:
+    return not is_array(b) or (kernels(b).is_concrete(b) and kind(b.dtype) in ("int", "uint"))
 
 
 def _one(x: RaggedArray, i: Any) -> Any:
@@ -61,7 +71,7 @@ def _one(x: RaggedArray, i: Any) -> Any:
     if not kernels(x.row_splits).is_concrete(x.partitions):
         if isinstance(x.partitions[0], UniformPartition):
             return run("getitem", x, [i, *[slice(None)] * (x.ndim - 1)])
-        raise dynamic_row()
+        raise dynamic_row(x)
     return rows_of(x, [i % x.nrows], "getitem", "")[0]
 
 

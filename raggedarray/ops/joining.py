@@ -14,10 +14,11 @@ from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._agreement import agree, cut, is_uniform
+from ._block_joining import join_blocks
 from ._broadcast import is_scalar, meet
 from ._rearrange import array_of, index_limit, one_axis, runs, unfold, used_at
 from .components import unbind
-from .merging import flatten
+from .merging import flat_only, flatten
 from .reshaping import expand_dims
 
 __all__ = ["concat", "stack", "unstack"]
@@ -37,6 +38,8 @@ def concat(arrays: tuple[Any, ...] | list[Any], /, *, axis: int | None = 0) -> A
     """
     xs = _operands("concat", arrays)
     if axis is None:
+        for x in xs:
+            flat_only("concat", x)
         xs, axis = [flatten(x) for x in xs], 0
     if not any(isinstance(x, RaggedArray) for x in xs):
         return namespace(xs[0]).concat(xs, axis=axis)
@@ -63,6 +66,8 @@ def _operands(op: str, arrays: Any) -> list[Any]:
 
 
 def _join(op: str, xs: list[Any], a: int) -> Any:
+    if any(isinstance(x, RaggedArray) and x.block is not None for x in xs):
+        return join_blocks(op, xs, a)
     rank = max(x.ragged_rank for x in xs if isinstance(x, RaggedArray))
     levels = [unfold(x, rank) for x in xs]
     for i, x in enumerate(levels[1:], start=1):
@@ -233,6 +238,10 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     if not isinstance(x, RaggedArray):
         return tuple(namespace(x).unstack(x, axis=axis))
     a = one_axis("unstack", axis, x.ndim)
+    if x.block is not None and a:
+        if x.shape[a] is None:
+            raise ValueError(complaint("unstack", "a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
+        return tuple(x[(*(slice(None),) * a, i)] for i in range(x.shape[a] or 0))
     if a > x.ragged_rank:
         return tuple(RaggedArray(v, x.partitions) for v in x.xp.unstack(x.values, axis=a - x.ragged_rank))
     size, first_level = x.shape[a], x.partitions[0]

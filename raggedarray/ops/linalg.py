@@ -1,17 +1,32 @@
 """Linear algebra, the standard's ``linalg`` extension: called as ``ra.linalg.inv``, ...
 
-Plain arrays go to their own library. `vector_norm` also takes RaggedArrays, over any axes; the other functions
-raise `TypeError` for one.
+Plain arrays go to their own library. Of ragged operands each component is a matrix, at its own size: ``(h, w)`` of
+blocks, ``(len, d)`` of rows; with more axes, a list of matrices along the last two. Where both are inner axes all
+matrices are worked on as they lie: same rows, same capacity. Else components of like shapes are worked on together,
+and under jit ``bucket`` must be a `BucketPlan` made of the same operands. Capacities are those of `map_components`.
+
+Integers become the default float, halves are computed in float32. A component of size 0 has determinant 1, trace and
+norm 0. Gradients are those of the dense functions, where JAX has one: of a component, never of the padding around it.
 """
 
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from .._array import RaggedArray
 from .._errors import complaint
-from .._typing import Array, Axis, DType
-from ..backends import kernels, kind, namespace
-from ._reduce import Frame, accumulator, run
-from .linear_algebra import matmul, matrix_transpose, plain, tensordot, vecdot
+from .._typing import Axis, DType
+from ..backends import kernels
+from ._by_letters import product
+from ._diagonals import cross_rows, diagonal_rows
+from ._forms import Sizes, any_ragged
+from ._matrix_ops import dense, of_matrices, same
+from ._norms import vector_norm_body
+from ._reduce import run
+from .arithmetic import abs as abs_
+from .decompositions import cholesky, eigh, eigvalsh, qr, svd, svdvals
+from .linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from .reduction import max as max_
+from .reduction import min as min_
+from .reduction import sum as sum_
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
@@ -20,173 +35,217 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _run(name: str, *arrays: Any, args: tuple[Any, ...] = (), **options: Any) -> Any:
-    moved = plain(f"linalg.{name}", *arrays)
-    return getattr(namespace(moved[0]).linalg, name)(*moved, *args, **options)
+class SlogdetResult(NamedTuple):
+    """What `slogdet` gives."""
+
+    sign: Any
+    logabsdet: Any
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> Any:
-    """Lower (or upper) triangular factor of positive definite matrices.
-
-    >>> cholesky(np.array([[4.0, 0.0], [0.0, 9.0]]))
-    array([[2., 0.],
-           [0., 3.]])
-    """
-    return _run("cholesky", x, upper=upper)
+def _number(sizes: list[Sizes]) -> list[Sizes]:
+    return [sizes[0][:-2]]
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Cross product of vectors of three elements.
+    """Cross product of vectors of three elements along a uniform axis; operands broadcast, capacity stays.
 
-    >>> cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
-    array([0, 0, 1])
+    >>> cross(ragged([[[1, 0, 0]]], item_shape=(None, 3)), np.array([0, 1, 0])).tolist()
+    [[[0, 0, 1]]]
     """
-    return _run("cross", x1, x2, axis=axis)
+    return cross_rows(x1, x2, axis) if any_ragged(x1, x2) else dense("cross", x1, x2, axis=axis)
 
 
-def det(x: Any, /) -> Any:
-    """Determinant of square matrices.
+def det(x: Any, /, *, bucket: Any = None) -> Any:
+    """Determinant of square matrices: ``[n, (m), (m)]`` to ``[n]``.
 
-    >>> float(det(np.eye(2)))
-    1.0
+    >>> det(ragged([np.array([[2.0]]), 2.0 * np.eye(2)])).round()
+    array([2., 4.])
     """
-    return _run("det", x)
+    if not any_ragged(x):
+        return dense("det", x)
+    return of_matrices("det", (x,), _number, bucket=bucket, capacity=None, square=True)[0]
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """Diagonal of matrices.
+    """Diagonal of matrices: ``[n, (h), (w)]`` to ``[n, (min(h, w))]``, of the same capacity; no plan is needed.
 
-    >>> diagonal(np.array([[1, 2], [3, 4]]))
-    array([1, 4])
+    >>> diagonal(ragged([np.array([[1, 2], [3, 4]]), np.array([[5, 6, 7]])])).tolist()
+    [[1, 4], [5]]
     """
-    return _run("diagonal", x, offset=offset)
+    return diagonal_rows("linalg.diagonal", x, offset) if any_ragged(x) else dense("diagonal", x, offset=offset)
 
 
-def eigh(x: Any, /) -> Any:
-    """Eigenvalues, ascending, and eigenvectors of symmetric or Hermitian matrices.
+def inv(x: Any, /, *, bucket: Any = None) -> Any:
+    """Inverse of square matrices: ``[n, (m), (m)]`` to the same sizes.
 
-    >>> eigh(np.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
-    array([1., 2.])
+    NumPy raises for a singular one, JAX gives ``inf`` or NaN in that component.
+
+    >>> inv(ragged([np.array([[2.0]]), np.eye(2)])).tolist()
+    [[[0.5]], [[1.0, 0.0], [0.0, 1.0]]]
     """
-    return _run("eigh", x)
+    if not any_ragged(x):
+        return dense("inv", x)
+    return of_matrices("inv", (x,), same, bucket=bucket, capacity=None, square=True)[0]
 
 
-def eigvalsh(x: Any, /) -> Any:
-    """Eigenvalues, ascending, of symmetric or Hermitian matrices.
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", bucket: Any = None) -> Any:
+    """Norm of matrices: ``[n, (h), (w)]`` to ``[n]``. Frobenius, nuclear, or one of 1, 2, ``inf`` and their negatives.
 
-    >>> eigvalsh(np.array([[2.0, 0.0], [0.0, 1.0]]))
-    array([1., 2.])
+    Only the norms of singular values, ``"nuc"``, 2 and -2, take components of like shapes together. Over nothing a
+    largest sum or singular value is 0, a smallest ``inf``.
+
+    >>> matrix_norm(ragged([np.array([[3.0, 4.0]]), np.array([[1.0], [0.0]])]))
+    array([5., 1.])
     """
-    return _run("eigvalsh", x)
+    if not any_ragged(x):
+        return dense("matrix_norm", x, keepdims=keepdims, ord=ord)
+    if x.ndim - len(x.partitions) < 2:
+        advice = "Make rows of rows one block with `ra.to_blocks`."
+        want = "components with two axes or more"
+        raise ValueError(complaint("linalg.matrix_norm", want, f"shape {x.shape}", advice))
+    inf = float("inf")
+    if ord == "fro":
+        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord in (1, -1, inf, -inf):
+        sums = sum_(abs_(x), axis=-2 if ord in (1, -1) else -1, keepdims=keepdims)
+        axis = (-1 if ord in (1, -1) else -2) if keepdims else -1
+        if ord > 0:
+            return max_(sums, axis=axis, keepdims=keepdims, initial=0)
+        return min_(sums, axis=axis, keepdims=keepdims)
+    if ord not in (2, -2, "nuc"):
+        want = "'fro', 'nuc', 1, 2, inf or a negative"
+        raise ValueError(complaint("linalg.matrix_norm", want, repr(ord), "Pass one of these."))
+    found = svdvals(x, bucket=bucket)
+    if ord == 2:
+        reduced = max_(found, axis=-1, initial=0)
+    else:
+        reduced = sum_(found, axis=-1) if ord == "nuc" else min_(found, axis=-1)
+    if not keepdims:
+        return reduced
+    if isinstance(reduced, RaggedArray):
+        return RaggedArray(reduced.values[..., None, None], reduced.partitions)
+    return reduced[..., None, None]
 
 
-def inv(x: Any, /) -> Any:
-    """Inverse of square matrices.
+def matrix_power(x: Any, n: int, /, *, bucket: Any = None) -> Any:
+    """Square matrices to an integer power, the same for all.
 
-    >>> inv(np.array([[2.0]]))
-    array([[0.5]])
+    >>> matrix_power(ragged([np.array([[2.0]]), 2.0 * np.eye(2)]), 3).tolist()
+    [[[8.0]], [[8.0, 0.0], [0.0, 8.0]]]
     """
-    return _run("inv", x)
+    if not any_ragged(x):
+        return dense("matrix_power", x, args=(n,))
+    options = (("n", n),)
+    return of_matrices("matrix_power", (x,), same, bucket=bucket, capacity=None, square=True, options=options)[0]
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Norm of matrices: Frobenius, nuclear, or one of 1, 2, ``inf`` and their negatives.
+def matrix_rank(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
+    """Rank of matrices, ``[n]``: singular values above ``rtol`` times the largest.
 
-    >>> float(matrix_norm(np.array([[3.0, 4.0]])))
-    5.0
+    ``rtol`` is a number; by default the larger side times the precision of the dtype.
+
+    >>> matrix_rank(ragged([np.ones((2, 2)), np.zeros((1, 3))]))
+    array([1, 0])
     """
-    return _run("matrix_norm", x, keepdims=keepdims, ord=ord)
+    if not any_ragged(x):
+        return dense("matrix_rank", x, rtol=rtol)
+    options = (("rtol", _tolerance("matrix_rank", rtol)),)
+    return of_matrices("matrix_rank", (x,), _number, bucket=bucket, capacity=None, options=options)[0]
 
 
-def matrix_power(x: Any, n: int, /) -> Any:
-    """Square matrices to an integer power.
+def _tolerance(name: str, rtol: Any) -> float | None:
+    if rtol is None or isinstance(rtol, int | float):
+        return rtol
+    raise TypeError(complaint(f"linalg.{name}", "rtol, a number", type(rtol).__name__, "Pass one for all matrices."))
 
-    >>> matrix_power(np.array([[2.0]]), 3)
-    array([[8.]])
+
+def outer(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None) -> Any:
+    """Outer product of the vectors of each row: ``[n, (a)]`` and ``[n, (b)]`` to a block ``[n, (a), (b)]``.
+
+    One operand may be a plain vector, the same for all. Under jit the product of two ragged operands takes
+    ``capacity``, the elements of the result.
+
+    >>> outer(ragged([[1, 2], [3]]), ragged([[3, 4], [5]])).tolist()
+    [[[3, 4], [6, 8]], [[15]]]
     """
-    return _run("matrix_power", x, args=(n,))
+    if not any_ragged(x1, x2):
+        return dense("outer", x1, x2)
+    terms, letters = [], ""
+    for i, (x, letter) in enumerate(((x1, "a"), (x2, "b"))):
+        depth = len(x.partitions) if isinstance(x, RaggedArray) else 0
+        if not hasattr(x, "ndim") or x.ndim != depth + 1:
+            got = f"shape {tuple(x.shape)} as operand {i}" if hasattr(x, "shape") else type(x).__name__
+            advice = "Use `ra.einsum` for other products."
+            raise ValueError(complaint("linalg.outer", "vectors in each row", got, advice))
+        letters = max(letters, "QRSTUVWX"[:depth])
+        terms.append("QRSTUVWX"[:depth] + letter)
+    return product("linalg.outer", f"{terms[0]},{terms[1]}->{letters}ab", (x1, x2), bucket, capacity)
 
 
-def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
-    """Rank of matrices: singular values above ``rtol`` times the largest.
+def pinv(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
+    """Moore-Penrose inverse of matrices: ``[n, (h), (w)]`` to ``[n, (w), (h)]``; ``rtol`` is as for `matrix_rank`.
 
-    >>> int(matrix_rank(np.ones((2, 2))))
-    1
+    >>> pinv(ragged([np.array([[2.0]]), np.array([[1.0], [0.0]])])).tolist()
+    [[[0.5]], [[1.0, 0.0]]]
     """
-    return _run("matrix_rank", x, rtol=rtol)
+    if not any_ragged(x):
+        return dense("pinv", x, rtol=rtol)
+
+    def rule(sizes: list[Sizes]) -> list[Sizes]:
+        *lead, m, n = sizes[0]
+        return [(*lead, n, m)]
+
+    options = (("rtol", _tolerance("pinv", rtol)),)
+    return of_matrices("pinv", (x,), rule, bucket=bucket, capacity=None, options=options)[0]
 
 
-def outer(x1: Any, x2: Any, /) -> Any:
-    """Outer product of two vectors.
+def slogdet(x: Any, /, *, bucket: Any = None) -> SlogdetResult:
+    """Sign, and logarithm of the absolute value, of the determinant of square matrices: ``[n]`` each.
 
-    >>> outer(np.array([1, 2]), np.array([3, 4]))
-    array([[3, 4],
-           [6, 8]])
+    >>> slogdet(ragged([np.array([[-1.0]]), np.eye(2)])).sign
+    array([-1.,  1.])
     """
-    return _run("outer", x1, x2)
+    if not any_ragged(x):
+        return SlogdetResult(*dense("slogdet", x))
+
+    def rule(sizes: list[Sizes]) -> list[Sizes]:
+        return _number(sizes) * 2
+
+    return SlogdetResult(*of_matrices("slogdet", (x,), rule, bucket=bucket, capacity=None, square=True))
 
 
-def pinv(x: Any, /, *, rtol: Any = None) -> Any:
-    """Moore-Penrose inverse of matrices.
+def solve(x1: Any, x2: Any, /, *, bucket: Any = None) -> Any:
+    """Solution ``x`` of ``x1 @ x == x2``: ``[n, (m), (m)]`` with matrices ``[n, (m), (k)]`` or vectors ``[n, (m)]``.
 
-    >>> pinv(np.array([[2.0]]))
-    array([[0.5]])
+    A plain operand of one or two axes is the same for all components, one of more has an entry for each.
+
+    >>> solve(ragged([np.array([[2.0]]), np.eye(2)]), ragged([[4.0], [1.0, 2.0]])).tolist()
+    [[2.0], [1.0, 2.0]]
     """
-    return _run("pinv", x, rtol=rtol)
+    if not any_ragged(x1, x2):
+        return dense("solve", x1, x2)
+    ranks = [x.ndim - len(x.partitions) if isinstance(x, RaggedArray) else x.ndim - (x.ndim > 2) for x in (x1, x2)]
+    if ranks[1] not in (ranks[0] - 1, ranks[0]):
+        want, got = "vectors or matrices for matrices", f"shapes {tuple(x1.shape)} and {tuple(x2.shape)}"
+        raise ValueError(complaint("linalg.solve", want, got, "Nest both alike."))
+    vector = ranks[1] < ranks[0]
 
+    def rule(sizes: list[Sizes]) -> list[Sizes]:
+        return [sizes[1]]
 
-def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Any:
-    """Factors ``Q`` with orthonormal columns and ``R`` upper triangular of matrices.
-
-    >>> abs(qr(np.array([[2.0]])).R)
-    array([[2.]])
-    """
-    return _run("qr", x, mode=mode)
-
-
-def slogdet(x: Any, /) -> Any:
-    """Sign, and logarithm of the absolute value, of the determinant of square matrices.
-
-    >>> float(slogdet(np.array([[-1.0]])).sign)
-    -1.0
-    """
-    return _run("slogdet", x)
-
-
-def solve(x1: Any, x2: Any, /) -> Any:
-    """Solution ``x`` of ``x1 @ x == x2``.
-
-    >>> solve(np.array([[2.0]]), np.array([4.0]))
-    array([2.])
-    """
-    return _run("solve", x1, x2)
-
-
-def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
-    """Singular value decomposition: ``U``, ``S`` (descending) and ``Vh`` of matrices.
-
-    >>> svd(np.array([[2.0]])).S
-    array([2.])
-    """
-    return _run("svd", x, full_matrices=full_matrices)
-
-
-def svdvals(x: Any, /) -> Any:
-    """Singular values, descending, of matrices.
-
-    >>> svdvals(np.array([[2.0]]))
-    array([2.])
-    """
-    return _run("svdvals", x)
+    options = (("vector", vector),)
+    return of_matrices("solve", (x1, x2), rule, bucket=bucket, capacity=None, square=True, options=options)[0]
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: DType | None = None) -> Any:
-    """Sum of the diagonal of matrices.
+    """Sum of the diagonal of matrices: ``[n, (h), (w)]`` to ``[n]``; no plan is needed.
 
-    >>> int(trace(np.array([[1, 2], [3, 4]])))
-    5
+    >>> trace(ragged([np.array([[1, 2], [3, 4]]), np.array([[5]])]))
+    array([5, 5])
     """
-    return _run("trace", x, offset=offset, dtype=None if dtype is None else kernels(x).dtype(dtype, x))
+    if not any_ragged(x):
+        return dense("trace", x, offset=offset, dtype=None if dtype is None else kernels(x).dtype(dtype, x))
+    return sum_(diagonal_rows("linalg.trace", x, offset), axis=-1, dtype=dtype)
 
 
 def vector_norm(
@@ -210,45 +269,8 @@ def vector_norm(
     """
     if isinstance(x, RaggedArray):
         options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-        return run("linalg.vector_norm", _vector_norm, x, **options, ord=float(ord))
+        return run("linalg.vector_norm", vector_norm_body, x, **options, ord=float(ord))
     if where is not None or length is not None:
         got = "where=" if length is None else "length="
         raise TypeError(complaint("linalg.vector_norm", "no option of ragged arrays", got, "Pass a RaggedArray."))
-    return _run("vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)
-
-
-def _vector_norm(f: Frame, v: Array, where: Array | None, *, ord: float) -> Array:
-    xp, wide = f.xp, accumulator(v, "float")
-    out = v.dtype if kind(v.dtype) in ("float", "complex") else wide
-    v = xp.astype(v, wide, copy=False)
-    size = xp.abs(v) if kind(wide) == "complex" else v * xp.sign(v)  # whose gradient at 0 is 0
-    out = size.dtype if kind(out) == "complex" else out
-
-    def counted(v: Array, nothing: float) -> Array:
-        return v if where is None else xp.where(where, v, xp.asarray(nothing, dtype=v.dtype))
-
-    if ord == float("inf"):
-        norm = xp.maximum(f.reduce("max", counted(size, 0.0)), xp.asarray(0.0, dtype=size.dtype))
-    elif ord == -float("inf"):
-        norm = f.reduce("min", counted(size, float("inf")))
-    elif ord == 0:
-        norm = f.reduce("sum", counted(xp.astype(size != 0, size.dtype), 0.0))
-    elif ord == 1:
-        norm = f.reduce("sum", counted(size, 0.0))
-    elif ord == 2:
-        square = xp.real(v * xp.conj(v)) if kind(v.dtype) == "complex" else size * size
-        total = f.reduce("sum", counted(square, 0.0))
-        none = total == 0
-        norm = xp.where(none, xp.zeros_like(total), xp.sqrt(xp.where(none, xp.ones_like(total), total)))
-    else:
-        total = f.reduce("sum", counted(_power(xp, size, ord), 0.0))
-        norm = _power(xp, total, 1 / ord)
-    return xp.astype(norm, out, copy=False)
-
-
-def _power(xp: Any, x: Array, p: float) -> Array:
-    """``x ** p`` of numbers from 0 up, whose gradient at 0 is 0."""
-    none = x == 0
-    safe = xp.where(none, xp.ones_like(x), x)
-    at_zero = xp.asarray(0.0 if p > 0 else float("inf"), dtype=x.dtype)
-    return xp.where(none, at_zero, safe ** xp.asarray(p, dtype=x.dtype))
+    return dense("vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)

@@ -7,6 +7,9 @@ broadcasting and capacity are as in `raggedarray.ops.arithmetic`. A comparison i
 
 from typing import Any
 
+from .._typing import Array
+from ..backends import kernels, kind, namespace
+from ._broadcast import is_scalar
 from ._elementwise import elementwise
 
 __all__ = [
@@ -19,9 +22,13 @@ __all__ = [
     "equal",
     "greater",
     "greater_equal",
+    "isclose",
     "isfinite",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
     "less",
     "less_equal",
     "logical_and",
@@ -114,6 +121,28 @@ def greater_equal(x1: Any, x2: Any, /) -> Any:
     return elementwise("greater_equal", "greater_equal", x1, x2)
 
 
+def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether two elements are equal, or differ by at most ``atol + rtol * abs(x2)``.
+
+    >>> isclose(ragged([[1.0, 2.0], []]), 1.0).tolist()
+    [[True, False], []]
+    """
+    return elementwise("isclose", _isclose, x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+def _isclose(x1: Any, x2: Any, *, rtol: float, atol: float, equal_nan: bool) -> Array:
+    first = next(x for x in (x1, x2) if not is_scalar(x))
+    xp = namespace(first)
+    dtype = xp.result_type(x1, x2)
+    dtype = dtype if kind(dtype) in ("float", "complex") else kernels(first).dtype("float64", first)
+    x1, x2 = (xp.asarray(x, dtype=dtype) if is_scalar(x) else xp.astype(x, dtype, copy=False) for x in (x1, x2))
+    finite = xp.isfinite(x1) & xp.isfinite(x2)
+    a, b = (xp.where(finite, x, xp.zeros_like(x)) for x in (x1, x2))  # inf - inf would warn
+    near = finite & (xp.abs(a - b) <= atol + rtol * xp.abs(b))
+    same = near | (x1 == x2)
+    return same | (xp.isnan(x1) & xp.isnan(x2)) if equal_nan else same
+
+
 def isfinite(x: Any, /) -> Any:
     """Whether neither infinite nor NaN.
 
@@ -139,6 +168,43 @@ def isnan(x: Any, /) -> Any:
     [[False, True], []]
     """
     return elementwise("isnan", "isnan", x)
+
+
+def isneginf(x: Any, /) -> Any:
+    """Whether it is negative infinity.
+
+    >>> isneginf(ragged([[float("-inf"), 1.0], []])).tolist()
+    [[True, False], []]
+    """
+    return elementwise("isneginf", _is_value, x, value=-float("inf"))
+
+
+def isposinf(x: Any, /) -> Any:
+    """Whether it is positive infinity.
+
+    >>> isposinf(ragged([[float("inf"), 1.0], []])).tolist()
+    [[True, False], []]
+    """
+    return elementwise("isposinf", _is_value, x, value=float("inf"))
+
+
+def _is_value(x: Array, *, value: float) -> Array:
+    xp = namespace(x)
+    return x == value if kind(x.dtype) == "float" else xp.zeros(x.shape, dtype=xp.bool)
+
+
+def isreal(x: Any, /) -> Any:
+    """Whether the imaginary part is 0; of real numbers it is.
+
+    >>> isreal(ragged([[1 + 2j, 1 + 0j], []])).tolist()
+    [[False, True], []]
+    """
+    return elementwise("isreal", _isreal, x)
+
+
+def _isreal(x: Array) -> Array:
+    xp = namespace(x)
+    return xp.imag(x) == 0 if kind(x.dtype) == "complex" else xp.ones(x.shape, dtype=xp.bool)
 
 
 def less(x1: Any, x2: Any, /) -> Any:

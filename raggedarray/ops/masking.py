@@ -9,11 +9,15 @@ from .._partition import Partition, RowPartition, entry_counts
 from .._typing import Array
 from ..backends import Segments, backend, common, is_array, kernels, kind, namespace
 from ._broadcast import into
+from ._checking import sizes_of
 from ._indexing import run
 from ._keys import expand, unfold
 from ._overflow import fits
+from ._rearrange import array_of
 from ._taking import Capacity, agree_above, capacities, take_body
+from .blocks import as_rows
 from .capacity import with_capacity
+from .merging import merge_rows
 
 __all__ = ["boolean_mask", "nonzero"]
 
@@ -21,10 +25,10 @@ __all__ = ["boolean_mask", "nonzero"]
 def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Capacity = None) -> Any:
     """Entries where ``mask`` holds, in order, capacity unchanged: rows, or with a ragged mask entries of each row.
 
-    A dense mask ``bool[nrows]`` keeps rows: ``[size, (len), *inner]``. Under jit the number of rows is data, so
-    ``size`` must be given; rows past the true ones are empty, and more true ones than ``size`` raise under `checked`.
-    A ragged mask has the first axes of ``x`` and filters the last of them, which becomes ragged; other axes keep
-    their size. Different rows raise ValueError.
+    A dense mask ``bool[nrows]``, or of more uniform axes in front of a ragged one, keeps rows: ``[size, (len),
+    *inner]``. Under jit the number of rows is data, so ``size`` must be given; rows past the true ones are empty, and
+    more true ones than ``size`` raise under `checked`. A ragged mask has the first axes of ``x`` and filters the last
+    of them, which becomes ragged; other axes keep their size. Different rows raise ValueError.
 
     >>> boolean_mask(ragged([[1, 2], [], [3]]), np.array([True, False, True])).tolist()
     [[1, 2], [3]]
@@ -32,10 +36,16 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
     >>> boolean_mask(x, x > 0).tolist()
     [[1], [], [3]]
     """
+    x, mask = array_of("boolean_mask", as_rows(x)), as_rows(mask)
+    size = size if size is None else sizes_of("boolean_mask", size)
     if not is_array(mask):
         mask = common("boolean_mask", []).asarray(mask)
     if not isinstance(x, RaggedArray):
         if not isinstance(mask, RaggedArray):
+            if size is not None or capacity is not None:
+                raise ValueError(
+                    complaint("boolean_mask", "no size= for a plain array", str(size), "Use `ra.nonzero(mask, size=)`.")
+                )
             return x[mask]
         raise TypeError(complaint("boolean_mask", "a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
     if isinstance(mask, RaggedArray):
@@ -44,20 +54,24 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
         out = _within_rows(x, mask)
         return out if capacity is None else with_capacity(out, capacity)
     if mask.ndim > 1 and kind(mask.dtype) == "bool":
-        return run("boolean_mask", x, expand("boolean_mask", (mask,), x.shape))
+        if size is None or tuple(mask.shape) != tuple(x.shape[: mask.ndim]):
+            return run("boolean_mask", x, expand("boolean_mask", (mask,), x.shape))
+        x = merge_rows("boolean_mask", unfold(x, max(x.ragged_rank, mask.ndim - 1)), mask.ndim - 1, None)
+        mask = namespace(mask).reshape(mask, (-1,))
     if tuple(mask.shape) != (x.nrows,) or kind(mask.dtype) != "bool":
         got = f"{mask.dtype} {tuple(mask.shape)}"
         raise IndexError(complaint("boolean_mask", f"a bool mask of shape ({x.nrows},)", got, "Use one entry per row."))
     k = common("boolean_mask", [x.values, mask])
+    host = kernels(mask).host(mask) if kernels(mask).is_concrete(mask) else None
     mask = mask if kernels(mask) is k else k.asarray(mask)
     x = into(k, x).used_values()
     known = None
-    if k.is_concrete(mask):
-        known = k.host(mask).nonzero()[0]
+    if host is not None:
+        known = host.nonzero()[0]
         count: Any = known.size
         if size is not None:
             fits("boolean_mask", count, size, "size", "size=")
-            known = backend("numpy").true_index(k.host(mask), size)
+            known = backend("numpy").true_index(host, size)
     elif size is None:
         raise DynamicShapeError(
             complaint("boolean_mask", "a static row count", "a traced mask", "Call `ra.boolean_mask(x, mask, size=)`.")
@@ -132,27 +146,44 @@ def nonzero(x: Any, /, *, size: int | None = None) -> tuple[Array, ...]:
     >>> nonzero(ragged([[0, 5], [], [7]]))
     (array([0, 2], dtype=int32), array([1, 0], dtype=int32))
     """
-    if not isinstance(x, RaggedArray):
+    x = array_of("nonzero", as_rows(x))
+    if not isinstance(x, RaggedArray) and size is None:
         found: tuple[Array, ...] = namespace(x).nonzero(x)
         return found
-    x = x.used_values()
-    x = unfold(x, x.ndim - 1)
-    k = x.kernels
+    if isinstance(x, RaggedArray):
+        x = unfold(x, x.ndim - 1)
+    k = kernels(x.values if isinstance(x, RaggedArray) else x)
     keep = k.call(_is_nonzero, x)
     count: Any = k.call(_count_true, keep)
     if size is None:
         if not k.is_concrete(count):
             raise DynamicShapeError(complaint("nonzero", "a static size", "a traced count", "Pass `size=`."))
         size = int(count)
+    size = sizes_of("nonzero", size)
     fits("nonzero", count, size, "size", "size=")
+    if not isinstance(x, RaggedArray):
+        dense: tuple[Array, ...] = k.call(_dense_coordinates, keep, shape=tuple(x.shape), size=size)
+        return dense
     out: tuple[Array, ...] = k.call(_coordinates, x.partitions, keep, size=size)
     return out
 
 
-def _is_nonzero(x: RaggedArray) -> Array:
+def _is_nonzero(x: Any) -> Array:
+    if not isinstance(x, RaggedArray):
+        return namespace(x).reshape(x != 0, (-1,))
     keep = x.values if kind(x.dtype) == "bool" else x.values != 0
     like = library(x.partitions, x.values)
     return keep & (ancestors(x.partitions, 0, x.capacity, like) < x.nrows)
+
+
+def _dense_coordinates(keep: Array, *, shape: tuple[int, ...], size: int) -> tuple[Array, ...]:
+    found = kernels(keep).true_index(keep, size)
+    xp, known = namespace(found), found < keep.shape[0]
+    out: tuple[Array, ...] = ()
+    for n in reversed(shape):
+        out = (xp.where(known, found % max(n, 1), xp.full_like(found, -1)), *out)
+        found = found // max(n, 1)
+    return out
 
 
 def _coordinates(partitions: tuple[Partition, ...], keep: Array, *, size: int) -> tuple[Array, ...]:

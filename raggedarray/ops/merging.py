@@ -11,12 +11,13 @@ from .._errors import DynamicShapeError, complaint
 from .._levels import composed_splits, known_used, library
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
-from ..backends import common, kernels, namespace
+from ..backends import common, is_array, kernels, namespace
 from ._agreement import is_uniform
 from ._broadcast import into
 from ._checking import sizes_of
 from ._overflow import fits, spoil
 from ._rearrange import array_of, index_limit, one_axis, product, unfold, used_at
+from .blocks import as_rows, contiguous
 
 __all__ = ["flatten", "merge_dims", "split_dims"]
 
@@ -34,13 +35,14 @@ def merge_dims(x: Any, /, outer_axis: int, inner_axis: int, *, size: int | None 
     >>> merge_dims(ragged([[1, 2], [], [3]]), 0, 1)
     array([1, 2, 3])
     """
-    x = array_of("merge_dims", x)
+    x = array_of("merge_dims", as_rows(x))
     a, b = (one_axis("merge_dims", axis, x.ndim) for axis in (outer_axis, inner_axis))
     if a > b:
         raise ValueError(complaint("merge_dims", "outer_axis <= inner_axis", f"{a} and {b}", "Swap them."))
     if a == b:
         return x
     if not isinstance(x, RaggedArray):
+        _no_size("merge_dims", size)
         return namespace(x).reshape(x, (*x.shape[:a], product(x.shape[a : b + 1]), *x.shape[b + 1 :]))
     rank = x.ragged_rank
     if a > rank:
@@ -54,6 +56,11 @@ def merge_dims(x: Any, /, outer_axis: int, inner_axis: int, *, size: int | None 
         return merge_rows("merge_dims", x, b, size)
     merged = x.kernels.call(_merged, x.partitions[a - 1 : b], library(x.partitions, x.values))
     return rebuild(x.nrows, (*x.partitions[: a - 1], merged, *x.partitions[b:]), x.values)
+
+
+def _no_size(op: str, size: Any) -> None:
+    if size is not None:
+        raise ValueError(complaint(op, "no size= for a plain array", str(size), "Drop it."))
 
 
 def _merged(partitions: tuple[Partition, ...], like: Array) -> Partition:
@@ -121,9 +128,19 @@ def flatten(x: Any, /, *, size: int | None = None) -> Array:
     array([1, 2, 3])
     """
     x = array_of("flatten", x)
+    if isinstance(x, RaggedArray) and x.block is not None:
+        x = contiguous(x).components_as_rows("flatten")
     if isinstance(x, RaggedArray):
         return merge_rows("flatten", unfold(x, x.ndim - 1), x.ndim - 1, size)
+    _no_size("flatten", size)
     return namespace(x).reshape(x, (-1,))
+
+
+def flat_only(op: str, x: Any) -> None:
+    """Raise where an op that flattens first cannot know how many elements there are."""
+    if isinstance(x, RaggedArray) and not kernels(library(x.partitions, x.values)).is_concrete(x.partitions):
+        advice = "Flatten it with `ra.flatten(x, size=)`."
+        raise DynamicShapeError(complaint(op, "axis= where row lengths are traced", "None", advice))
 
 
 def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
@@ -136,12 +153,13 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
     >>> split_dims(ragged([[1, 2], [], [3]]), 0, np.array([0, 2, 3])).tolist()
     [[[1, 2], []], [[3]]]
     """
-    x = array_of("split_dims", x)
+    x = array_of("split_dims", as_rows(x))
     a = one_axis("split_dims", axis, x.ndim)
     length = x.shape[a]
     if length is None:
         advice = "Build it with `ra.from_nested_row_splits`."
         raise ValueError(complaint("split_dims", "the row axis or a uniform one", f"ragged axis {a}", advice))
+    row_splits = row_splits if is_array(row_splits) else common("split_dims", []).asarray(row_splits)
     k = common("split_dims", [x.values if isinstance(x, RaggedArray) else x, row_splits])
     if isinstance(x, RaggedArray):
         x = into(k, x).used_values()
@@ -152,7 +170,8 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
     if a == 0:
         return RaggedArray(x.values, (RowPartition(splits), *x.partitions))
     above = x.partitions[a - 1].nrows
-    inner = RowPartition(k.call(_repeated_splits, splits, copies=above, length=length))
+    used = used_at(x.partitions, a - 1)
+    inner = RowPartition(k.call(_repeated_splits, splits, used, copies=above, length=length))
     groups = UniformPartition(above, splits.shape[0] - 1)
     return RaggedArray(x.values, (*x.partitions[: a - 1], groups, inner, *x.partitions[a:]))
 
@@ -173,8 +192,10 @@ def _checked_splits(splits: Array, length: int) -> Array:
     return splits
 
 
-def _repeated_splits(splits: Array, *, copies: int, length: int) -> Array:
+def _repeated_splits(splits: Array, used: Any, *, copies: int, length: int) -> Array:
+    """The splits once for each entry above; past the ``used`` ones rows are empty."""
     xp = namespace(splits)
     starts = xp.arange(copies, dtype=splits.dtype)[:, None] * length + splits[None, :-1]
     end = xp.asarray([copies * length], dtype=splits.dtype)
-    return xp.concat((xp.reshape(starts, (-1,)), end))
+    most = xp.astype(xp.asarray(used), splits.dtype) * length
+    return xp.minimum(xp.concat((xp.reshape(starts, (-1,)), end)), most)

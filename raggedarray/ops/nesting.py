@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from .._array import RaggedArray, rebuild
 from .._errors import complaint
-from .._partition import Partition, RowPartition, UniformPartition
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of
 from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
+from ._block_building import array_axes, block_of_arrays, block_of_ragged, is_block
 from .conversion import asarray
 from .creation import host_index
 
@@ -24,10 +25,12 @@ def ragged(
 ) -> RaggedArray:
     """A RaggedArray from nested lists, a list of arrays, a dense array or a RaggedArray; always copies.
 
-    Every list level but the outermost is a ragged axis. Arrays as leaves: their first axis is ragged, the
-    others are uniform and must agree. ``item_shape`` fixes the shape of an entry of axis 0 independently
-    of the data, None for a ragged axis; data pipelines should pass it, so that a batch of equal or no rows
-    has the same structure as any other. RaggedArrays as leaves add one outer ragged axis. ``[]`` gives
+    Every list level but the outermost is a ragged axis. Arrays as leaves: their first axis is ragged, the others
+    are uniform where all arrays agree, and ragged where they do not; arrays with more than one ragged axis become
+    one block (see `from_blocks`). ``item_shape`` fixes the shape of an entry of axis 0 independently of the data,
+    None for a ragged axis; data pipelines should pass it, so that a batch of equal rows has the same structure as
+    any other: lists become rows, an array whose only None is its first axis a row, any other with a None a block.
+    RaggedArrays as leaves add one outer ragged axis. ``[]`` gives
     shape ``(0, None)``. Python numbers take the default dtype of their kind; arrays keep theirs and must
     agree unless ``dtype`` is given. The result is NumPy-backed unless ``xp`` (``"jax"`` or a namespace)
     says otherwise or the leaves are of another library; its capacity is exact (on JAX: a `bucket_size`).
@@ -36,6 +39,8 @@ def ragged(
     (3, None)
     >>> ragged([np.zeros((2, 3)), np.zeros((5, 3))]).shape
     (2, None, 3)
+    >>> ragged([np.zeros((2, 3)), np.zeros((4, 5))]).shape
+    (2, None, None)
     >>> ragged([[[1, 2]], []], item_shape=(None, 2)).shape
     (2, None, 2)
     """
@@ -71,12 +76,15 @@ class _Parts(NamedTuple):
 
 
 def _copy(x: RaggedArray) -> RaggedArray:
-    xp = namespace(x.values)
-    partitions = tuple(
-        p if isinstance(p, UniformPartition) else RowPartition(namespace(p.splits).asarray(p.splits, copy=True))
-        for p in x.partitions
-    )
-    return RaggedArray(xp.asarray(x.values, copy=True), partitions)
+    def copied(p: Any) -> Any:
+        if isinstance(p, BlockPartition):
+            arrays = (
+                None if a is None else namespace(a).asarray(a, copy=True) for a in (p.sizes, p.strides, p.offsets)
+            )
+            return BlockPartition(*arrays, axes=p.axes, bound=p.bound)
+        return p if isinstance(p, UniformPartition) else RowPartition(namespace(p.splits).asarray(p.splits, copy=True))
+
+    return RaggedArray(namespace(x.values).asarray(x.values, copy=True), tuple(map(copied, x.partitions)))
 
 
 def _from_dense(a: Array) -> RaggedArray:
@@ -162,7 +170,7 @@ def _from_leaves(parts: _Parts, dtype: DType | None, item_shape: tuple[int | Non
     depth = len(levels) - 1 + (len(shapes[0]) if shapes else 0)  # axes of an entry of axis 0
     if item_shape is None:
         wanted: tuple[int | None, ...] = (None,) * max(len(levels) - 1, 0)
-        wanted += (None, *shapes[0][1:]) if shapes else ()
+        wanted += array_axes(shapes) if shapes else ()
         wanted = wanted or ((None,) if not leaves else ())
     else:
         wanted = tuple(item_shape)
@@ -172,6 +180,8 @@ def _from_leaves(parts: _Parts, dtype: DType | None, item_shape: tuple[int | Non
         advice = "Wrap the rows in a list." if item_shape is None else "Put None where the length varies."
         raise ValueError(complaint("ragged", "at least one ragged axis", f"entries of shape {wanted}", advice))
     k = common("ragged", leaves) if shapes else backend("numpy")
+    if shapes and is_block(wanted[len(levels) - 1 :]):
+        return block_of_arrays(k, levels[1:], leaves, wanted[len(levels) - 1 :], dtype)
     lengths = [*levels[1:], *([s[0] for s in shapes],) * bool(shapes)]
     values = _values(k, leaves, shapes, wanted, dtype)
     return _assemble(k, levels[0][0], lengths, values, wanted)
@@ -196,15 +206,6 @@ def _leaf_shapes(levels: list[list[int]], leaves: list[Array], dtype: DType | No
                     f"dtype {leaves[0].dtype} everywhere, as at {_place(levels, 0)}",
                     f"{a.dtype} at {_place(levels, i)}",
                     "Pass `dtype=`.",
-                )
-            )
-        if shape[1:] != shapes[0][1:]:
-            raise ValueError(
-                complaint(
-                    "ragged",
-                    f"axes equal but for the first, as {shapes[0]} at {_place(levels, 0)}",
-                    f"{shape} at {_place(levels, i)}",
-                    "Flatten them, or nest the rows as lists.",
                 )
             )
     return shapes
@@ -284,6 +285,12 @@ def _of_ragged(levels: list[list[int]], leaves: list[RaggedArray], dtype: DType 
         if not kernels(x.values).is_concrete(x.partitions):
             raise TypeError(complaint("ragged", "row lengths that can be read", "traced ones", "Build it outside jit."))
     lengths = [*levels[1:], [x.nrows for x in leaves]]
+    if block_of(first.partitions) is not None:
+        if len(first.partitions) > 1:
+            raise ValueError(
+                complaint("ragged", "leaves of one level", f"shape {first.shape}", "Join them with `ra.concat` first.")
+            )
+        return block_of_ragged(k, lengths, leaves, dtype)
     wanted: tuple[int | None, ...] = (None,) * len(lengths)
     for depth, p in enumerate(first.partitions):
         wanted = (*wanted, p.length if isinstance(p, UniformPartition) else None)

@@ -15,7 +15,7 @@ from .._partition import entry_counts
 from .._typing import Array, DType
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._broadcast import into, is_scalar
-from ._reduce import normal_axes
+from ._rearrange import one_axis
 from .arithmetic import add, multiply, subtract
 from .logic import less
 
@@ -58,6 +58,10 @@ def bernoulli(key: Any, like: Any, *, p: Any = 0.5) -> Any:
     """
     if is_scalar(p) and not 0 <= p <= 1:
         raise ValueError(complaint("random.bernoulli", "a probability from 0 to 1", f"{p}", "Divide by the total."))
+    if is_array(p) and not isinstance(p, RaggedArray) and p.size and kernels(p).checking():
+        low, high = namespace(p).min(p), namespace(p).max(p)
+        text = complaint("random.bernoulli", "probabilities from 0 to 1", "{low} to {high}", "Divide by the total.")
+        kernels(low).check((low >= 0) & (high <= 1), text, low=low, high=high)
     return less(_draw("uniform", key, like, None, ("float",), op="bernoulli"), p)
 
 
@@ -74,6 +78,12 @@ def randint(key: Any, like: Any, *, low: Any, high: Any, dtype: DType | None = N
     out = k.dtype("int64" if dtype is None else dtype, values)
     if kind(out) not in ("int", "uint"):
         raise TypeError(complaint("random.randint", "an integer dtype", f"{out}", "Use `ra.random.uniform`."))
+    for bound in (low, high):
+        if not isinstance(bound, int) and (
+            not is_array(bound) or bound.ndim or kind(bound.dtype) not in ("int", "uint")
+        ):
+            got = f"shape {tuple(bound.shape)}" if is_array(bound) else repr(bound)
+            raise TypeError(complaint("random.randint", "ints as bounds", got, "Scale `ra.random.uniform` instead."))
     if isinstance(low, int) and isinstance(high, int):
         limits = namespace(values).iinfo(out)
         if not int(limits.min) <= low < high <= int(limits.max) + 1:
@@ -126,7 +136,7 @@ def permutation(key: Any, x: Any, *, axis: int = 1) -> Any:
     [[1, 2, 3], [], [4]]
     """
     k, x = _meet("permutation", key, x)
-    (axis,) = normal_axes("random.permutation", axis, x.ndim)
+    axis = one_axis("random.permutation", axis, x.ndim)
     if not isinstance(x, RaggedArray):
         return k.call(_permuted, key, x, axis=axis)
     if axis > x.ragged_rank:

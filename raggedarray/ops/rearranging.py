@@ -14,9 +14,18 @@ from .._array import RaggedArray
 from .._errors import complaint
 from .._levels import used_slots
 from .._typing import Array, Axis
-from ..backends import Kernels, is_array, kernels, kind, namespace
+from ..backends import Kernels, common, is_array, kernels, kind, namespace
+from ._block_indexing import block_getitem
+from ._broadcast import into
 from ._checking import checked_scalar, sizes_of
-from ._rearrange import Move, array_of, axes_in_order, move, one_axis, product
+from ._counts import pad_each, per_row
+from ._moves import Move
+from ._overflow import spoil
+from ._rearrange import array_of, axes_in_order, move, one_axis, product
+from ._select import FAR
+from .arithmetic import maximum, minimum
+from .blocks import contiguous
+from .rows import narrow
 
 __all__ = ["flip", "pad", "roll", "sliding_window", "truncate"]
 
@@ -29,14 +38,17 @@ def flip(x: Any, /, *, axis: Axis = None) -> Any:
     >>> flip(ragged([[1, 2, 3], [], [4, 5]]), axis=1).tolist()
     [[3, 2, 1], [], [5, 4]]
     """
+    if isinstance(x, RaggedArray) and x.block is not None:
+        backward = set(axes_in_order("flip", axis, x.ndim))
+        return block_getitem(x, [slice(None, None, -1) if a in backward else slice(None) for a in range(x.ndim)])
     x = array_of("flip", x)
     if not isinstance(x, RaggedArray):
         return namespace(x).flip(x, axis=axis)
     axes = axes_in_order("flip", axis, x.ndim)
-    inner = tuple(a - x.ragged_rank for a in axes if a > x.ragged_rank)
+    inner = tuple(a - x.depth for a in axes if a > x.depth)
     if inner:
         x = RaggedArray(x.kernels.call(_flip_inner, x.values, axes=inner), x.partitions)
-    return move("flip", x, {a: Move("flip") for a in axes if a <= x.ragged_rank})
+    return move("flip", x, {a: Move("flip") for a in axes if a <= x.depth})
 
 
 def _flip_inner(values: Array, *, axes: tuple[int, ...]) -> Array:
@@ -53,10 +65,12 @@ def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
     >>> roll(ragged([[1, 2, 3], [], [4, 5]]), 1, axis=1).tolist()
     [[3, 1, 2], [], [5, 4]]
     """
-    x = array_of("roll", x)
+    x = array_of("roll", contiguous(x) if isinstance(x, RaggedArray) else x)
     if not isinstance(x, RaggedArray):
         return namespace(x).roll(x, shift, axis=axis)
     k = x.kernels
+    if axis is None and x.block is not None:
+        return RaggedArray(roll(x.components_as_rows("roll"), shift).values, x.partitions)
     if axis is None:
         return RaggedArray(k.call(_roll_all, x.values, x.partitions, _shift(k, shift)), x.partitions)
     given = axis if isinstance(axis, tuple) else (axis,)
@@ -66,9 +80,9 @@ def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
     axes = axes_in_order("roll", axis, x.ndim)
     by_axis = dict(zip(axes, (_shift(k, s) for s in shifts), strict=True))
     for a, s in by_axis.items():
-        if a > x.ragged_rank:
-            x = RaggedArray(k.call(_roll_inner, x.values, s, axis=a - x.ragged_rank), x.partitions)
-    levels = {a: s for a, s in by_axis.items() if a <= x.ragged_rank}
+        if a > x.depth:
+            x = RaggedArray(k.call(_roll_inner, x.values, s, axis=a - x.depth), x.partitions)
+    levels = {a: s for a, s in by_axis.items() if a <= x.depth}
     return move("roll", x, {a: Move("roll") for a in levels}, levels)
 
 
@@ -76,10 +90,15 @@ def _shift(k: Kernels, shift: Any) -> Any:
     """A shift as an int, or as an integer array without axes of the right library."""
     if not is_array(shift):
         try:
-            return as_int(shift)
+            given = as_int(shift)
         except TypeError:
             got = type(shift).__name__
             raise TypeError(complaint("roll", "an integer shift", got, "Pass an int, or one per axis.")) from None
+        if abs(given) <= FAR:
+            return given
+        if not k.trims or abs(given) > 1 << 62:
+            raise OverflowError(complaint("roll", "a shift that fits its index", f"{given}", "Take a smaller one."))
+        return k.index(k.asarray([given], dtype="int64"))[0]
     if shift.ndim or kind(shift.dtype) not in ("int", "uint"):
         got = f"{shift.dtype} {tuple(shift.shape)}"
         raise TypeError(complaint("roll", "an integer shift", got, "Pass an int, or one per axis."))
@@ -102,19 +121,29 @@ def _roll_all(values: Array, partitions: Any, shift: Any) -> Array:
     return xp.reshape(k.pick(flat, index), values.shape)
 
 
-def pad(x: Any, /, before: int, after: int, *, fill_value: Any = 0, axis: int = 1) -> Any:
+def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 1, capacity: int | None = None) -> Any:
     """``before`` and ``after`` entries of ``fill_value`` added to every row along ``axis``, to empty rows too.
 
     Shape ``[nrows, (len), *inner]`` with ``len + before + after``; capacity plus ``rows * (before + after)``.
     ``fill_value`` takes the dtype of ``x`` and may have the inner shape. Where an entry along ``axis`` is a
     row, the new ones are empty rows. Plain arrays too.
 
+    The counts are ints, or along a ragged axis ``int[nrows]``, one for each row (below axis 1 a RaggedArray of the
+    axes before). How many entries there are is then data: exact on NumPy, and under jit ``capacity`` states it.
+
     >>> pad(ragged([[1, 2], []]), 1, 2, fill_value=9).tolist()
     [[9, 1, 2, 9, 9], [9, 9, 9]]
+    >>> pad(ragged([[1, 2], []]), 0, np.array([0, 2])).tolist()
+    [[1, 2], [0, 0]]
     """
     x = array_of("pad", x)
-    before, after = sizes_of("pad", before), sizes_of("pad", after)
-    if before < 0 or after < 0:
+    before, after = (common("pad", []).asarray(n) if isinstance(n, list | tuple) else n for n in (before, after))
+    each = isinstance(x, RaggedArray) and (is_array(before) or is_array(after))
+    if not each:
+        before, after = sizes_of("pad", before), sizes_of("pad", after)
+        if capacity is not None:
+            raise ValueError(complaint("pad", "no capacity= for static counts", str(capacity), "Drop it."))
+    if not each and (before < 0 or after < 0):
         raise ValueError(complaint("pad", "counts of at least 0", f"{before}, {after}", "Cut with `ra.truncate`."))
     a = one_axis("pad", axis, x.ndim)
     if isinstance(x, RaggedArray):
@@ -126,14 +155,21 @@ def pad(x: Any, /, before: int, after: int, *, fill_value: Any = 0, axis: int = 
         fill = namespace(values).asarray(fill_value, dtype=x.dtype)
     if not isinstance(x, RaggedArray):
         return kernels(x).call(_pad_inner, x, fill, axis=a, before=before, after=after)
-    if a > x.ragged_rank:
-        inner = a - x.ragged_rank
+    if each and (x.block is not None or x.shape[a] is not None):
+        what = "components that vary in several axes" if x.block is not None else f"axis {a} of {x.shape}"
+        advice = "Pass ints, or convert a block with `ra.to_rows(x)`."
+        raise ValueError(complaint("pad", "rows along a ragged axis for counts per row", what, advice))
+    if a > x.depth:
+        inner = a - x.depth
         values = x.kernels.call(_pad_inner, x.values, fill, axis=inner, before=before, after=after)
         return RaggedArray(values, x.partitions)
-    if fill.ndim > len(x.inner_shape):
+    fits_item = all(m in (1, n) for m, n in zip(reversed(fill.shape), reversed(x.inner_shape), strict=False))
+    if fill.ndim > len(x.inner_shape) or not fits_item:
         expected = f"a fill_value of shape () to {x.inner_shape}"
         raise ValueError(complaint("pad", expected, f"{tuple(fill.shape)}", "Pass one entry's worth."))
-    return move("pad", x, {a: Move("pad", before, after)}, fill=fill if a == x.ragged_rank else None)
+    if each:
+        return pad_each(x, before, after, a, fill if a == x.ragged_rank else None, capacity)
+    return move("pad", x, {a: Move("pad", before, after)}, fill=fill if a == x.depth or x.block is not None else None)
 
 
 def _pad_inner(values: Array, fill: Array, *, axis: int, before: int, after: int) -> Array:
@@ -142,26 +178,52 @@ def _pad_inner(values: Array, fill: Array, *, axis: int, before: int, after: int
     return xp.concat((head, values, tail), axis=axis)
 
 
-def truncate(x: Any, /, length: int, *, axis: int = 1) -> Any:
+def truncate(x: Any, /, length: Any, *, axis: int = 1) -> Any:
     """At most the first ``length`` entries of every row: ``len`` becomes ``min(len, length)``.
 
-    The capacity is the smaller of that of ``x`` and ``rows * length``. This is the one op that drops data
-    without an error. Plain arrays too.
+    The capacity is the smaller of that of ``x`` and ``rows * length``. Along a ragged axis ``length`` may be
+    ``int[nrows]``, one for each row (below axis 1 a RaggedArray of the axes before); the capacity is then that of
+    ``x``. This is the one op that drops data without an error. Plain arrays too.
 
     >>> truncate(ragged([[1, 2, 3], [], [4]]), 2).tolist()
     [[1, 2], [], [4]]
+    >>> truncate(ragged([[1, 2, 3], [4, 5]]), np.array([1, 3])).tolist()
+    [[1], [4, 5]]
     """
     x = array_of("truncate", x)
-    length = sizes_of("truncate", length)
+    length = common("truncate", []).asarray(length) if isinstance(length, list | tuple) else length
+    if isinstance(x, RaggedArray) and is_array(length) and length.ndim:
+        return _truncate_each(x, length, one_axis("truncate", axis, x.ndim))
+    length = min(sizes_of("truncate", length), FAR)
     if length < 0:
         raise ValueError(complaint("truncate", "a length of at least 0", f"{length}", "Pass a length."))
     a = one_axis("truncate", axis, x.ndim)
     if not isinstance(x, RaggedArray):
         return x[(slice(None),) * a + (slice(0, length), ...)]
-    if a > x.ragged_rank:
-        cut = x.values[(slice(None),) * (a - x.ragged_rank) + (slice(0, length), ...)]
+    if a > x.depth:
+        cut = x.values[(slice(None),) * (a - x.depth) + (slice(0, length), ...)]
         return RaggedArray(cut, x.partitions)
     return move("truncate", x, {a: Move("truncate", length)})
+
+
+def _truncate_each(x: RaggedArray, length: Any, a: int) -> Any:
+    if x.block is not None and x.ragged_rank <= a <= x.depth and x.shape[a] is None:
+        have = x.row_lengths(axis=a)
+        if tuple(length.shape) != (x.partitions[-1].nrows,):
+            got = f"shape {tuple(length.shape)}"
+            raise ValueError(complaint("truncate", f"{x.partitions[-1].nrows} lengths", got, "Pass one per component."))
+        have = have.values if isinstance(have, RaggedArray) else have
+        return narrow(x, a, 0, maximum(minimum(have, length), 0))
+    if x.block is not None or x.shape[a] is not None:
+        advice = "Pass an int, or cut a ragged axis."
+        raise ValueError(complaint("truncate", f"one length for all rows along axis {a}", "an array", advice))
+    values = length.values if isinstance(length, RaggedArray) else length
+    k = common("truncate", [x.values, values])
+    x = into(k, x).used_values()
+    _, ok = per_row("truncate", x, k, a, length, "length")
+    have = x.row_lengths(axis=a)
+    out = narrow(x, a, 0, maximum(minimum(have, length), 0))
+    return RaggedArray(spoil(out.values, ok), out.partitions)
 
 
 def sliding_window(x: Any, /, size: int, *, step: int = 1, axis: int = 1) -> Any:
@@ -176,13 +238,14 @@ def sliding_window(x: Any, /, size: int, *, step: int = 1, axis: int = 1) -> Any
     """
     x = array_of("sliding_window", x)
     size, step = sizes_of("sliding_window", size), sizes_of("sliding_window", step)
-    if size < 1 or step < 1:
+    step = min(step, FAR)
+    if size < 1 or step < 1 or size > FAR:
         raise ValueError(complaint("sliding_window", "size and step of at least 1", f"{size}, {step}", "Pass larger."))
     a = one_axis("sliding_window", axis, x.ndim)
     if not isinstance(x, RaggedArray):
         return kernels(x).call(_window_inner, x, axis=a, size=size, step=step)
-    if a > x.ragged_rank:
-        inner = a - x.ragged_rank
+    if a > x.depth:
+        inner = a - x.depth
         return RaggedArray(x.kernels.call(_window_inner, x.values, axis=inner, size=size, step=step), x.partitions)
     return move("sliding_window", x, {a: Move("window", size, step)})
 

@@ -20,9 +20,10 @@ from ..backends import Reduction, kind, namespace
 from ..backends.generic import identity
 from ._checking import checked_scalar
 from ._reduce import Frame, accumulator, run
+from .logic import isnan, logical_and, logical_not
 
 __all__ = [
-    "all", "any", "logsumexp", "max", "mean", "min", "prod", "std", "sum", "var",
+    "all", "any", "logsumexp", "max", "mean", "min", "nanmean", "nansum", "prod", "std", "sum", "var",
 ]  # fmt: skip
 
 
@@ -31,7 +32,10 @@ def reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], *
     name = "correction" if op in ("var", "std") else "initial"
     if isinstance(x, RaggedArray):
         if name == "initial":
-            scalars = tuple(checked_scalar(op, x, s) for s in scalars)
+            dtype = static.get("dtype")
+            if dtype is None and op in ("sum", "prod") and kind(x.dtype) not in ("float", "complex"):
+                dtype = accumulator(x.values, "sum")
+            scalars = tuple(checked_scalar(op, x, s, dtype=dtype) for s in scalars)
         return run(op, body, x, *scalars, **options, **static)
     if options.get("length") is not None or isinstance(options.get("where"), RaggedArray):
         what = "length=" if options.get("length") is not None else "a ragged where="
@@ -276,3 +280,32 @@ def _logsumexp(f: Frame, v: Array, where: Array | None) -> Array:
     none = total == 0
     log = xp.log(xp.where(none, xp.ones_like(total), total)) + peak
     return xp.astype(xp.where(none, xp.asarray(-float("inf"), dtype=wide), log), out, copy=False)
+
+
+def nansum(
+    x: Any, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False, where: Any = None,
+    length: int | None = None,
+) -> Any:  # fmt: skip
+    """`sum` of what is not NaN; a row of nothing else gives 0. The gradient of a NaN is 0.
+
+    >>> nansum(ragged([[1.0, float("nan")], [], [3.0]]), axis=1)
+    array([1., 0., 3.])
+    """
+    where = _known(x, where)
+    return sum(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where, length=length)
+
+
+def nanmean(
+    x: Any, /, *, axis: Axis = None, keepdims: bool = False, where: Any = None, length: int | None = None
+) -> Any:
+    """`mean` of what is not NaN; a row of nothing else gives NaN. The gradient of a NaN is 0.
+
+    >>> nanmean(ragged([[1.0, float("nan")], [], [3.0]]), axis=1)
+    array([ 1., nan,  3.])
+    """
+    return mean(x, axis=axis, keepdims=keepdims, where=_known(x, where), length=length)
+
+
+def _known(x: Any, where: Any) -> Any:
+    known = logical_not(isnan(x))
+    return known if where is None else logical_and(known, where)

@@ -13,11 +13,14 @@ from .._typing import Array
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._broadcast import into
 from ._checking import sizes_of
+from ._counts import both, not_negative, repeat_entries
+from ._moves import Move
 from ._overflow import fits
-from ._rearrange import Move, array_of, move, one_axis
+from ._rearrange import array_of, move, one_axis
 from ._taking import take_body
 from .capacity import bucket_size
-from .merging import flatten
+from .gathering import take
+from .merging import flat_only, flatten
 from .reshaping import expand_dims
 
 __all__ = ["repeat", "tile"]
@@ -36,30 +39,38 @@ def repeat(
 
     The capacity is that of ``x`` times ``repeats``, however deep the axis. ``int[nrows]`` repeats each row as
     often as it says; the number of rows is then data, as is what they hold: under jit ``size`` states the one,
-    ``capacity`` the other, and rows past the repeated ones are empty. With None the array is flattened first.
-    Plain arrays too.
+    ``capacity`` the other, and rows past the repeated ones are empty. Along another axis a RaggedArray of the rows of
+    ``x`` says how often each entry comes; under jit with ``capacity``, a tuple if there are ragged axes behind. With
+    None the array is flattened first. Plain arrays too.
 
     >>> repeat(ragged([[1, 2], [], [3]]), 2, axis=1).tolist()
     [[1, 1, 2, 2], [], [3, 3]]
     >>> repeat(ragged([[1, 2], [3]]), np.array([0, 2]), axis=0).tolist()
     [[3], [3]]
+    >>> repeat(ragged([[1, 2], [3]]), ragged([[0, 2], [1]]), axis=1).tolist()
+    [[2, 2], [3]]
     """
     x = array_of("repeat", x)
     if isinstance(x, RaggedArray) and axis is None:
+        flat_only("repeat", x)
         x = flatten(x)
     if not isinstance(x, RaggedArray):
         return namespace(x).repeat(x, repeats, axis=axis)
     a = one_axis("repeat", 0 if axis is None else axis, x.ndim)
     if is_array(repeats) and repeats.ndim == 0 and kernels(repeats).is_concrete(repeats):
         repeats = sizes_of("repeat", repeats)
+    if isinstance(repeats, RaggedArray) and 0 < a <= x.ragged_rank:
+        if size is not None:
+            raise ValueError(complaint("repeat", "no size= with repeats of entries", str(size), "Pass `capacity=`."))
+        return repeat_entries(x, repeats, a, capacity)
     if is_array(repeats) or isinstance(repeats, tuple | list):
         return _repeat_each(x, repeats, a, size, capacity)
     n = sizes_of("repeat", repeats)
     _no_sizes("repeat", size, capacity)
     if n < 0:
         raise ValueError(complaint("repeat", "repeats of at least 0", f"{n}", "Pass a count."))
-    if a > x.ragged_rank:
-        return RaggedArray(x.kernels.call(_repeat_inner, x.values, n=n, axis=a - x.ragged_rank), x.partitions)
+    if a > x.depth:
+        return RaggedArray(x.kernels.call(_repeat_inner, x.values, n=n, axis=a - x.depth), x.partitions)
     return move("repeat", x, {a: Move("repeat", n)})
 
 
@@ -80,23 +91,32 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
         got = f"{given.dtype} {tuple(given.shape)}"
         raise TypeError(complaint("repeat", "integer repeats of one axis", got, "Convert or flatten them."))
     have = x.shape[a]
-    if a and have is not None and a > x.ragged_rank and kernels(given).is_concrete(given):
+    if a and have is not None and a > x.depth and kernels(given).is_concrete(given):
         _no_sizes("repeat", size, capacity)
-        return RaggedArray(x.xp.repeat(x.values, x.kernels.asarray(given), axis=a - x.ragged_rank), x.partitions)
+        return RaggedArray(x.xp.repeat(x.values, x.kernels.asarray(given), axis=a - x.depth), x.partitions)
     if a:
         raise ValueError(complaint("repeat", f"one count along axis {a}", "an array", "Repeat rows, or pass an int."))
     if tuple(given.shape) != (have,):
         raise ValueError(complaint("repeat", f"{have} repeats", f"{given.shape[0]}", "Pass one per row."))
     k = common("repeat", [x.values, given])
     x, given = into(k, x).used_values(), k.index(given if kernels(given) is k else k.asarray(given))
-    if k.is_concrete(given) and bool((k.host(given) < 0).any()):
-        low = int(k.host(given).min())
-        raise ValueError(complaint("repeat", "repeats of at least 0", f"{low}", "Pass counts."))
+    fine = not_negative("repeat", k, given, "repeats", "Pass counts.")
     count = _repeated_count(k, given)
+    if x.block is not None:
+        if not isinstance(count, int):
+            raise DynamicShapeError(
+                complaint(
+                    "repeat",
+                    "components that can be counted",
+                    "traced repeats",
+                    "Call `ra.take(x, indices, capacity=)`.",
+                )
+            )
+        return take(x, k.call(_repeated_rows, given, nrows=count), capacity=capacity)
     if not isinstance(count, int) and size is None:
         raise DynamicShapeError(complaint("repeat", "a static row count", "traced repeats", "Pass `size=`."))
     nrows = count if size is None else sizes_of("repeat", size)
-    ok = fits("repeat", count, nrows, "size", "size=")
+    ok = both(fits("repeat", count, nrows, "size", "size="), fine)
     rows = k.call(_repeated_rows, given, nrows=nrows)
     need = k.call(needed_entries, x.partitions, rows)
     counts = entry_counts(x.partitions, x.capacity)[1:]
@@ -110,9 +130,9 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
     else:
         given_sizes = sizes_of("repeat", capacity, many=True)
         sizes = (*counts[:-1], given_sizes) if isinstance(given_sizes, int) else given_sizes
-        if len(sizes) != x.ragged_rank:
+        if len(sizes) != x.depth:
             got = f"{capacity}"
-            raise ValueError(complaint("repeat", f"{x.ragged_rank} sizes", got, "Pass one per level below axis 0."))
+            raise ValueError(complaint("repeat", f"{x.depth} sizes", got, "Pass one per level below axis 0."))
         for p, n, m in zip(x.partitions, sizes, need, strict=True):
             if isinstance(p, RowPartition):
                 ok = ok & fits("repeat", m, n, "capacity", "capacity=")
@@ -150,7 +170,7 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
     counts = (1,) * (x.ndim - len(counts)) + counts
     for _ in range(len(counts) - x.ndim):
         x = expand_dims(x, axis=0)
-    rank = x.ragged_rank
+    rank = x.depth
     inner = counts[rank + 1 :]
     if any(n != 1 for n in inner):
         x = RaggedArray(x.kernels.call(_tile_inner, x.values, counts=(1, *inner)), x.partitions)

@@ -4,7 +4,6 @@ Rows and ragged axes keep their places: an axis is ragged because rows differ al
 elsewhere. What happens to inner axes happens to the plain values, as views on NumPy.
 """
 
-from operator import index as as_int
 from typing import Any
 
 from .._array import RaggedArray, rebuild
@@ -13,9 +12,13 @@ from .._levels import library, take_rows
 from .._partition import Partition, UniformPartition, entry_counts
 from .._typing import Array, Shape
 from ..backends import namespace
+from ._block_indexing import over, unfolded
+from ._block_views import permuted, stretched, with_axis, without_axis
 from ._broadcast import Plan, is_scalar, lay_out, meet, plan
 from ._checking import ragged_only, sizes_of
-from ._rearrange import Move, array_of, axes_in_order, move, product
+from ._moves import Move
+from ._overflow import spoil
+from ._rearrange import array_of, axes_in_order, move, product
 from .merging import merge_rows
 
 __all__ = [
@@ -33,7 +36,7 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Any:
     >>> expand_dims(ragged([[1, 2], [3]]), axis=1).shape
     (2, 1, None)
     """
-    x = array_of("expand_dims", x)
+    x = _views("expand_dims", x)
     given = axis if isinstance(axis, tuple) else (axis,)
     axes = sorted(axes_in_order("expand_dims", given, x.ndim + len(given)))
     for a in axes:
@@ -44,6 +47,8 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Any:
 def _expand(x: Any, a: int) -> Any:
     if not isinstance(x, RaggedArray):
         return namespace(x).expand_dims(x, axis=a)
+    if x.block is not None and a:
+        return _expand_block(x, a)
     if a > x.ragged_rank:
         shape = (*x.values.shape[: a - x.ragged_rank], 1, *x.values.shape[a - x.ragged_rank :])
         return RaggedArray(x.xp.reshape(x.values, shape), x.partitions)
@@ -51,6 +56,37 @@ def _expand(x: Any, a: int) -> Any:
         return RaggedArray(x.values, (UniformPartition(1, x.nrows), *x.partitions))
     entries = entry_counts(x.partitions, x.capacity)[a - 1]
     return RaggedArray(x.values, (*x.partitions[: a - 1], UniformPartition(entries, 1), *x.partitions[a - 1 :]))
+
+
+def _views(op: str, x: Any) -> Any:
+    """An operand, blocks as they are: what happens to their axes moves nothing."""
+    return x if isinstance(x, RaggedArray) and x.block is not None else array_of(op, x)
+
+
+def _expand_block(x: RaggedArray, a: int) -> RaggedArray:
+    block, rank = x.block, x.ragged_rank
+    assert block is not None
+    if a < rank:
+        entries = UniformPartition(x.partitions[a - 1].nrows, 1)
+        return RaggedArray(x.values, (*x.partitions[: a - 1], entries, *x.partitions[a - 1 :]))
+    if a < rank + len(block.axes):
+        return over(x, with_axis(block, a - rank))
+    at = a - rank - len(block.axes) + 1
+    return RaggedArray(x.xp.reshape(x.values, (*x.values.shape[:at], 1, *x.values.shape[at:])), x.partitions)
+
+
+def _squeeze_block(x: RaggedArray, a: int) -> RaggedArray:
+    block, rank = x.block, x.ragged_rank
+    assert block is not None
+    if a >= rank + len(block.axes):
+        at = a - rank - len(block.axes) + 1
+        return RaggedArray(x.xp.squeeze(x.values, axis=at), x.partitions)
+    if a >= rank:
+        return over(x, without_axis(block, a - rank))
+    if not a:
+        advice = "Convert it with `ra.to_rows`."
+        raise ValueError(complaint("squeeze", "an axis behind the first of a block", "axis 0", advice))
+    return RaggedArray(x.values, (*x.partitions[: a - 1], *x.partitions[a:]))
 
 
 def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) -> Any:
@@ -62,7 +98,7 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) 
     >>> squeeze(ragged([np.ones((2, 1)), np.ones((3, 1))]), axis=2).shape
     (2, None)
     """
-    x = array_of("squeeze", x)
+    x = _views("squeeze", x)
     if not isinstance(x, RaggedArray):
         return namespace(x).squeeze(x, axis=axis)
     axes = sorted(axes_in_order("squeeze", axis, x.ndim), reverse=True)
@@ -71,7 +107,9 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) 
             got = f"axis {a} of shape {x.shape}"
             raise ValueError(complaint("squeeze", "an axis of size 1", got, "Name another, or take `x[i]`."))
     for a in axes:
-        if a > x.ragged_rank:
+        if x.block is not None:
+            x = _squeeze_block(x, a)
+        elif a > x.ragged_rank:
             shape = tuple(n for i, n in enumerate(x.values.shape) if i != a - x.ragged_rank)
             x = RaggedArray(x.xp.reshape(x.values, shape), x.partitions)
         elif a:
@@ -129,7 +167,7 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
     >>> permute_dims(ragged([np.ones((2, 3, 4)), np.ones((1, 3, 4))]), (0, 1, 3, 2)).shape
     (2, None, 4, 3)
     """
-    return _permute("permute_dims", array_of("permute_dims", x), tuple(axes))
+    return _permute("permute_dims", _views("permute_dims", x), tuple(axes))
 
 
 def _permute(op: str, x: Any, axes: tuple[int, ...]) -> Any:
@@ -138,6 +176,8 @@ def _permute(op: str, x: Any, axes: tuple[int, ...]) -> Any:
         raise ValueError(complaint(op, f"{x.ndim} axes", str(axes), "Name each axis once."))
     if not isinstance(x, RaggedArray):
         return namespace(x).permute_dims(x, order)
+    if x.block is not None:
+        return _permute_block(op, x, order)
     rank, first = x.ragged_rank, x.shape.index(None)
     for place, a in enumerate(order):
         if (a < first) != (place < first) or (a > rank) != (place > rank) or (first <= a <= rank and a != place):
@@ -160,6 +200,24 @@ def _permute(op: str, x: Any, axes: tuple[int, ...]) -> Any:
     return RaggedArray(values, (*leading, *partitions))
 
 
+def _permute_block(op: str, x: RaggedArray, order: tuple[int, ...]) -> RaggedArray:
+    """Component axes by their strides; inner axes among them become component axes."""
+    rank, block = x.ragged_rank, x.block
+    assert block is not None
+    if order[:rank] != tuple(range(rank)):
+        got = f"{order}"
+        raise ValueError(complaint(op, f"the first {rank} axes in place", got, "Permute the axes of components only."))
+    last = rank + len(block.axes)
+    if order[last:] == tuple(range(last, x.ndim)):
+        return over(x, permuted(block, tuple(a - rank for a in order[rank:last])))
+    if order[rank:last] == tuple(range(rank, last)):
+        axes = (0, *(a - last + 1 for a in order[last:]))
+        return RaggedArray(x.xp.permute_dims(x.values, axes), x.partitions)
+    x = unfolded(x)
+    assert x.block is not None
+    return over(x, permuted(x.block, tuple(a - rank for a in order[rank:])))
+
+
 def _permute_rows(
     values: Array, partitions: Any, *, sizes: tuple[int, ...], order: tuple[int, ...], limits: tuple[int, ...]
 ) -> tuple[Array, tuple[Partition, ...]]:
@@ -175,7 +233,7 @@ def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int
     >>> moveaxis(ragged([np.ones((2, 3, 4)), np.ones((1, 3, 4))]), -1, 2).shape
     (2, None, 4, 3)
     """
-    x = array_of("moveaxis", x)
+    x = _views("moveaxis", x)
     taken, places = (axes_in_order("moveaxis", axis, x.ndim) for axis in (source, destination))
     if len(taken) != len(places):
         got = f"{len(taken)} and {len(places)}"
@@ -195,8 +253,9 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
     >>> broadcast_to(ragged([[[1], [2]], [[3]]], item_shape=(None, 1)), (2, None, 3)).tolist()
     [[[1, 1, 1], [2, 2, 2]], [[3, 3, 3]]]
     """
-    x = array_of("broadcast_to", x)
-    shape = tuple(n if n is None else as_int(n) for n in shape)
+    x = _views("broadcast_to", x)
+    shape = shape if isinstance(shape, tuple | list) else (sizes_of("broadcast_to", shape),)
+    shape = tuple(n if n is None else sizes_of("broadcast_to", n) for n in shape)
     if not isinstance(x, RaggedArray):
         if None in shape:
             advice = "Use `ra.broadcast_arrays` with a RaggedArray."
@@ -206,6 +265,8 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
     if len(shape) < x.ndim or any(m != n and (m != 1 or n is None) for m, n in zip(have, shape, strict=True)):
         advice = "Only axes of size 1 stretch; None keeps a ragged one."
         raise ValueError(complaint("broadcast_to", f"a shape that {x.shape} stretches to", str(shape), advice))
+    if x.block is not None:
+        return _stretch_block(x, shape)
     for _ in range(len(shape) - x.ndim):
         x = _expand(x, 0)
     rank = x.ragged_rank
@@ -213,6 +274,21 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
     x = move("broadcast_to", x, {a: Move("tile", n) for a, n in copies.items() if a <= rank})
     if any(a > rank for a in copies):
         x = RaggedArray(x.xp.broadcast_to(x.values, (x.capacity, *shape[rank + 1 :])), x.partitions)
+    return x
+
+
+def _stretch_block(x: RaggedArray, shape: Shape) -> RaggedArray:
+    """Axes of size 1 by a stride of 0; the number of elements grows, that of slots does not."""
+    rank, inner = x.ragged_rank, len(x.inner_shape)
+    if len(shape) != x.ndim or any(m != n for m, n in zip(x.shape[:rank], shape[:rank], strict=True)):
+        got = str(shape)
+        raise ValueError(complaint("broadcast_to", f"component axes of {x.shape} to stretch", got, "Add no axes."))
+    for a, (m, n) in enumerate(zip(x.shape, shape, strict=True)):
+        if rank <= a < x.ndim - inner and m != n and n is not None:
+            assert x.block is not None
+            x = over(x, stretched(x.block, a - rank, n, x.block.bound * n))
+    if shape[x.ndim - inner :] != x.inner_shape:
+        return RaggedArray(x.xp.broadcast_to(x.values, (x.capacity, *shape[x.ndim - inner :])), x.partitions)
     return x
 
 
@@ -236,7 +312,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     t = met.template
     shape = _stretched(t.capacity, t.inner_shape, [x.inner_shape for x in met.operands])
     values = k.call(_spread_out, t, *met.operands, states=met.states, shape=shape)
-    return tuple(rebuild(t.nrows, t.partitions, v) for v in values)
+    return tuple(rebuild(t.nrows, t.partitions, spoil(v, met.ok)) for v in values)
 
 
 def _stretched(capacity: int, inner: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[int, ...]:

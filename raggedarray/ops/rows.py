@@ -9,14 +9,16 @@ from .._levels import choose, library, take_entries
 from .._partition import Partition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
+from ._block_taking import narrow_block
 from ._broadcast import into
-from ._checking import ragged_only
+from ._checking import checked_scalar, ragged_only, sizes_of
 from ._indexing import perform, run
 from ._keys import Plan
 from ._overflow import fits, spoil
-from ._reduce import normal_axes
+from ._rearrange import array_of, one_axis
 from ._select import ALL, FAR, Step, to_dtype
-from .gathering import rows_below
+from .blocks import as_rows
+from .gathering import rows_below, take
 
 __all__ = ["first", "last", "narrow", "row", "row_item"]
 
@@ -24,7 +26,7 @@ __all__ = ["first", "last", "narrow", "row", "row_item"]
 def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array:
     """One row, padded to ``length``: ``[length, *inner]``. The index may be traced; negative ones count from the end.
 
-    With further ragged axes below, those are not padded: the row must be of axis 1. A longer row raises; under
+    ``x`` has one ragged axis, axis 1; of others take rows with `take` or ``x[i:i + 1]``. A longer row raises; under
     plain jit a floating result is then NaN everywhere. A traced index out of range gives ``fill_value`` throughout.
 
     >>> row(ragged([[1, 2], [3]]), 1, length=3)
@@ -34,15 +36,24 @@ def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array
         raise ValueError(complaint("row", "one ragged axis", f"shape {x.shape}", "Use `ra.to_padded` with a tuple."))
     x = x.used_values()
     k = x.kernels
+    checked_scalar("row", x, fill_value, "fill_value")
     splits = x.row_splits
     if not is_array(i) or kernels(i).is_concrete(i):
-        i = as_int(i)
+        i = _integer("row", i)
         if not -x.nrows <= i < x.nrows:
             raise IndexError(complaint("row", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
         i = k.asarray(i % x.nrows)
     start, size = k.call(_row_bounds, splits, i)
     ok = fits("row", size, length, "a length", "length=")
     return k.call(_padded_row, x.values, start, size, k.asarray(fill_value, dtype=x.dtype), length=length, ok=ok)
+
+
+def _integer(op: str, i: Any) -> int:
+    try:
+        return as_int(i)
+    except TypeError:
+        got = type(i).__name__
+        raise TypeError(complaint(op, "an integer index", got, "Pass an int, or one per row.")) from None
 
 
 def _row_bounds(splits: Array, i: Array) -> tuple[Array, Array]:
@@ -98,7 +109,10 @@ def last(x: RaggedArray, /, *, fill_value: Any = None) -> Any:
 
 
 def _item(op: str, x: RaggedArray, i: Any, fill: Any, *, raises: bool) -> Any:
-    ragged_only(op, x)
+    x = as_rows(ragged_only(op, x))
+    if fill is not None:
+        checked_scalar(op, x, fill, "fill_value")
+    i = common(op, [x.values]).asarray(i) if isinstance(i, list | tuple) else i
     per_row = is_array(i) and i.ndim > 0
     if per_row and tuple(i.shape) != (x.nrows,):
         got = f"shape {tuple(i.shape)}"
@@ -108,7 +122,7 @@ def _item(op: str, x: RaggedArray, i: Any, fill: Any, *, raises: bool) -> Any:
     k = common(op, [x.values, *([i] if is_array(i) else [])])
     x = into(k, x).used_values()
     if not is_array(i):
-        i = max(min(as_int(i), FAR), -FAR)
+        i = max(min(_integer(op, i), FAR), -FAR)
     elif kernels(i) is not k:
         i = k.index(i)
     steps = (ALL, Step("each" if per_row else "at", 0), *(ALL,) * (x.ragged_rank - 1))
@@ -121,17 +135,27 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
     """``length`` entries from ``start`` along ``axis``; on a ragged axis each may be one per row.
 
     ``start`` and ``length`` are ints, traced ones too, or hold one number for each row of that axis: ``int[nrows]``
-    on axis 1, below it a RaggedArray of the axes before. Negative starts count from the row's end. Beyond a row's
-    end is an error; under plain jit floating results are then NaN everywhere.
+    on axis 1, below it a RaggedArray of the axes before. On other axes ``length`` is static. Negative starts count
+    from the row's end. Beyond a row's end is an error; under plain jit floating results are then NaN everywhere.
 
     Capacity: that of ``x``, or ``nrows * length`` if that is static and smaller; exact on NumPy.
 
     >>> narrow(ragged([[1, 2, 3], [4, 5]]), 1, np.array([1, 0]), np.array([2, 1])).tolist()
     [[2, 3], [4]]
     """
-    (axis,) = normal_axes("narrow", axis, x.ndim)
+    if isinstance(x, RaggedArray) and x.block is not None:
+        at = one_axis("narrow", axis, x.ndim)
+        if at <= x.depth:
+            return narrow_block("narrow", x, at, start, length)
+        begin, count = _static_run(x.shape[at] or 0, start, length, at)
+        return x[(*(slice(None),) * at, slice(begin, begin + count))]
+    x = array_of("narrow", x)
+    axis = one_axis("narrow", axis, x.ndim)
+    start, length = (common("narrow", []).asarray(a) if isinstance(a, list | tuple) else a for a in (start, length))
     size = x.shape[axis]
     if size is not None:
+        if is_array(start) and not kernels(start).is_concrete(start):
+            return _traced_run(x, axis, size, start, sizes_of("narrow", length))
         start, length = _static_run(size, start, length, axis)
         key = (*[slice(None)] * axis, slice(start, start + length), *[slice(None)] * (x.ndim - axis - 1))
         return run("narrow", x, list(key)) if isinstance(x, RaggedArray) else x[key]
@@ -140,7 +164,7 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
     x = into(k, x).used_values()
     limit = entry_counts(x.partitions, x.capacity)[axis]
     if not is_array(length):
-        limit = min(limit, entry_counts(x.partitions, x.capacity)[axis - 1] * max(as_int(length), 0))
+        limit = min(limit, entry_counts(x.partitions, x.capacity)[axis - 1] * max(_integer("narrow", length), 0))
     start, length = (_per_row(x, k, axis, a, what) for a, what in ((start, "start"), (length, "length")))
     short = k.call(_beyond, x.partitions, start, length, axis=axis, size=x.capacity)
     ok = True if k.is_concrete(short) and not bool(short[0]) else ~short[0]
@@ -157,7 +181,7 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
 
 
 def _static_run(size: int, start: Any, length: Any, axis: int) -> tuple[int, int]:
-    start, length = as_int(start), as_int(length)
+    start, length = _integer("narrow", start), sizes_of("narrow", length)
     begin = start + size if start < 0 else start
     if begin < 0 or length < 0 or begin + length > size:
         got = f"{length} from {start}"
@@ -165,16 +189,42 @@ def _static_run(size: int, start: Any, length: Any, axis: int) -> tuple[int, int
     return begin, length
 
 
+def _traced_run(x: Any, axis: int, size: int, start: Array, length: int) -> Any:
+    """The same along an axis without ragged lengths: its entries by index."""
+    if isinstance(start, RaggedArray) or start.ndim or kind(start.dtype) not in ("int", "uint"):
+        got = f"{start.dtype} of shape {tuple(start.shape)}"
+        raise TypeError(complaint("narrow", f"an integer start along axis {axis}", got, "Pass one for all rows."))
+    if not 0 <= length <= size:
+        raise ValueError(complaint("narrow", f"a run within {size} entries of axis {axis}", f"{length}", "Shorten it."))
+    k, xp = kernels(start), namespace(start)
+    begin = xp.where(start < 0, start + size, start)
+    ok = (begin >= 0) & (begin + length <= size)
+    if k.checking():
+        expected, got = f"a run within {size} entries of axis {axis}", f"{length} from {{start}}"
+        text = complaint("narrow", expected, got, "Check `x.shape`.")
+        k.check(ok, text, start=start)
+    none = xp.zeros_like(begin)
+    index = xp.minimum(xp.maximum(begin, none), none + (size - length)) + xp.arange(length, dtype=begin.dtype)
+    if not isinstance(x, RaggedArray):
+        return spoil(take(x, index, axis=axis), ok)
+    out = take(x, index, axis=axis, capacity=None if axis else entry_counts(x.partitions, x.capacity)[1:])
+    if not isinstance(out, RaggedArray):
+        return spoil(out, ok)
+    return RaggedArray(spoil(out.values, ok), out.partitions)
+
+
 def _per_row(x: RaggedArray, k: Any, axis: int, given: Any, what: str) -> Any:
     """One number for each entry above the axis, or one for all."""
     if not is_array(given):
+        if not -FAR <= _integer("narrow", given) <= FAR:
+            raise ValueError(complaint("narrow", f"a {what} within the rows", f"{given}", "Use `x[:, a:b]` to clip."))
         return as_int(given)
     if kind(given.dtype) not in ("int", "uint"):
         raise TypeError(complaint("narrow", f"an integer {what}", f"dtype {given.dtype}", "Convert it."))
     if isinstance(given, RaggedArray):
         given, shape = into(k, given), tuple(given.shape)
         if shape == tuple(x.shape[:axis]):
-            return given.values
+            return namespace(given.values).reshape(given.values, (-1,))
     else:
         given, shape = k.asarray(given), tuple(given.shape)
         if shape in ((), tuple(x.shape[:axis])):

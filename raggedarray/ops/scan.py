@@ -20,9 +20,13 @@ from .._typing import Array, DType
 from ..backends import Reduction, is_array, kernels, kind, namespace
 from ..backends.generic import identity
 from ._along import Along, column, one_axis, ready, rearrange, row_limit, used_rows
-from ._checking import sizes_of
+from ._block_moves import along_block
+from ._checking import checked_scalar, sizes_of
+from ._moves import Move
 from ._overflow import spoil
+from ._rearrange import array_of
 from ._reduce import accumulator, normal_axes
+from ._select import FAR
 
 __all__ = ["cumulative_max", "cumulative_min", "cumulative_prod", "cumulative_sum", "diff"]
 
@@ -80,7 +84,7 @@ def cumulative_min(
 def _cumulative(
     op: str, how: Reduction, x: Any, axis: int | None, dtype: Any, reverse: bool, initial: bool, max_length: int | None
 ) -> Any:
-    ragged = isinstance(x, RaggedArray)
+    x, ragged = array_of(op, x), isinstance(x, RaggedArray)
     values = x.values if ragged else x
     if kind(values.dtype) == "complex" and how in ("min", "max"):
         raise TypeError(complaint(op, "real values", f"dtype {values.dtype}", "Scan `ra.abs(x)`, say."))
@@ -91,6 +95,14 @@ def _cumulative(
             raise ValueError(complaint(op, "axis= for more than one axis", f"shape {tuple(x.shape)}", "Pass `axis=`."))
         (a,) = normal_axes(op, 0 if axis is None else axis, x.ndim)
         return kernels(x).call(_scan_inner, x, axis=a, **options)
+    if x.block is not None:
+        if initial:
+            got = f"a block of shape {x.shape}"
+            raise ValueError(complaint(op, "rows for include_initial", got, "Convert it with `ra.to_rows`."))
+        one_axis(op, x, axis)
+        (a,) = normal_axes(op, axis, x.ndim)
+        given = (dtype, reverse, initial, max_length)
+        return along_block(op, x, a, lambda rows, at: _cumulative(op, how, rows, at, *given))
     x, at = ready(x), one_axis(op, x, axis)
     longest, ok = row_limit(op, x, at, max_length)
     if at.level is None:
@@ -173,20 +185,23 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     """Differences of neighbours along ``axis``, ``n`` times: each row gets ``n`` shorter, down to empty.
 
     ``[nrows, (len), *inner]`` to ``[nrows, (max(len - n, 0)), *inner]``, of the dtype and capacity of ``x``, exact on
-    NumPy. ``prepend`` and ``append`` are joined to each row first: a number, an array ``[nrows, k, *inner]``, or a
-    RaggedArray of as many rows. An axis with ragged axes behind it raises.
+    NumPy. ``prepend`` and ``append`` are joined to each row first: a number, of the dtype of ``x``, an array ``[nrows,
+    k, *inner]``, or a RaggedArray of as many rows, whose dtypes promote. An axis with ragged axes behind it raises.
 
     >>> diff(ragged([[1, 4, 9], [], [3]])).tolist()
     [[3, 5], [], []]
     >>> diff(ragged([[1, 4], []]), prepend=0).tolist()
     [[1, 3], []]
     """
-    n = sizes_of("diff", n)
+    x, n = array_of("diff", x), min(sizes_of("diff", n), FAR)
     if n < 0:
         raise ValueError(complaint("diff", "n of at least 0", str(n), "Use `ra.cumulative_sum` for sums."))
     if not isinstance(x, RaggedArray):
         given = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
         return namespace(x).diff(x, axis=axis, n=n, **given)
+    if x.block is not None and prepend is None and append is None and kind(x.dtype) != "bool":
+        (a,) = normal_axes("diff", axis, x.ndim)
+        return along_block("diff", x, a, lambda rows, at: diff(rows, axis=at, n=n), lengths=Move("window", n + 1, 1))
     x, at = ready(x), one_axis("diff", x, axis)
     if kind(x.dtype) == "bool":
         raise TypeError(complaint("diff", "numbers", "dtype bool", "Convert them with `ra.astype`."))
@@ -206,7 +221,11 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 def _edge(x: RaggedArray, at: Along, y: Any) -> Any:
     """What is joined to ``x``: a number as an element for each row."""
     if isinstance(y, RaggedArray) or (is_array(y) and y.ndim):
+        if y is not x and (y.ndim, y.shape[0]) != (x.ndim, x.nrows):
+            expected = f"prepend and append of {x.ndim} axes and {x.nrows} rows"
+            raise ValueError(complaint("diff", expected, f"shape {tuple(y.shape)}", "Give each row its own."))
         return y
+    y = checked_scalar("diff", x, y, "prepend or append")
     values, last = x.kernels.call(_one_each, x.values, x.partitions, y, at=at)
     return RaggedArray(values, (*x.partitions[:-1], last))
 

@@ -7,16 +7,19 @@ integer dtype.
 from typing import Any
 
 from .._array import RaggedArray
+from .._blocks import elements
 from .._errors import complaint
 from .._levels import library, parents
 from .._partition import Partition, RowPartition
 from .._typing import Array, Axis
-from ..backends import kernels, kind, namespace
+from ..backends import is_half, kernels, kind, namespace
 from ..backends.generic import identity
 from ._agreement import agree, is_uniform
 from ._along import coordinates
 from ._broadcast import is_scalar, meet
+from ._checking import checked_scalar
 from ._reduce import Frame, run
+from .blocks import as_rows
 from .reduction import reduce, total
 
 __all__ = ["argmax", "argmin", "count_nonzero", "searchsorted"]
@@ -92,7 +95,7 @@ def _best(f: Frame, v: Array, where: Array | None, *, how: Any) -> Array:
 def _coordinate(f: Frame, v: Array) -> Array:
     """Index of each element along the reduced axis, or among all stored elements."""
     xp, x = f.xp, f.x
-    if len(f.axes.levels) + len(f.axes.inner) != 1:
+    if len(f.axes.levels) + len(f.axes.inner) + len(f.axes.block) != 1:
         count = 1
         for n in v.shape:
             count *= n
@@ -100,6 +103,10 @@ def _coordinate(f: Frame, v: Array) -> Array:
     if f.axes.inner:
         (axis,) = f.axes.inner
         return xp.reshape(xp.arange(v.shape[axis]), tuple(n if i == axis else 1 for i, n in enumerate(v.shape)))
+    if f.axes.block:
+        assert x.block is not None
+        at = elements(x.block, x.capacity).at[f.axes.block[0]]
+        return xp.reshape(at, (x.capacity, *(1,) * (v.ndim - 1)))
     at = coordinates(x.partitions, f.axes.levels[0], x.capacity, library(x.partitions, v))
     return xp.reshape(at, (x.capacity, *(1,) * (v.ndim - 1)))
 
@@ -118,10 +125,12 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     """
     if side not in ("left", "right"):
         raise ValueError(complaint("searchsorted", "side 'left' or 'right'", repr(side), "Pass one of these."))
+    x1, x2, sorter = as_rows(x1), as_rows(x2), as_rows(sorter)
     given = (x1, x2) if sorter is None else (x1, x2, sorter)
     k, moved = meet("searchsorted", given)
     x1, x2, sorter = (*moved, None)[:3]
     if isinstance(x1, RaggedArray) and is_scalar(x2):  # for every row
+        x2 = checked_scalar("searchsorted", x1, x2, "x2") if isinstance(x2, int) else x2
         x2 = x1.xp.full((x1.nrows,), x2, dtype=None if isinstance(x2, float) else x1.dtype)
     if not isinstance(x1, RaggedArray):
         values = x2.values if isinstance(x2, RaggedArray) else x2
@@ -168,6 +177,7 @@ def _search(
     p = partitions[-1]
     assert isinstance(p, RowPartition)
     capacity = values.shape[0]
+    values, queries = (xp.astype(v, xp.float32) if is_half(v.dtype) else v for v in (values, queries))
     flat = xp.reshape(queries, (-1,))
     if rows is None:
         row = xp.arange(flat.shape[0], dtype=like.dtype) // max(flat.shape[0] // max(p.nrows, 1), 1)
@@ -181,7 +191,8 @@ def _search(
     if sorter is not None:
         above = parents(p, capacity, like)
         source = k.pick(p.splits[:-1], above) + xp.astype(sorter, like.dtype)
-        values = k.pick(values, xp.where(above < p.nrows, source, xp.asarray(capacity, dtype=source.dtype)))
+        known = (above < p.nrows) & (source >= 0) & (source < capacity)
+        values = k.pick(values, xp.where(known, source, xp.asarray(capacity, dtype=source.dtype)))
     for _ in range(capacity.bit_length()):  # halves every range at once
         middle = (low + high) // 2
         found = k.pick(values, middle)

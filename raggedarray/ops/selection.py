@@ -11,6 +11,7 @@ from ..backends import is_array, kernels, namespace
 from ._agreement import agree, is_uniform
 from ._broadcast import Plan, is_scalar, lay_out, meet, plan
 from ._elementwise import elementwise
+from ._overflow import spoil
 
 __all__ = ["aligned", "astype", "clip", "map_values", "where"]
 
@@ -106,7 +107,7 @@ def map_values(f: Callable[..., Array], *xs: Any) -> RaggedArray:
     if getattr(values, "shape", ())[:1] != (t.capacity,):
         got = f"shape {getattr(values, 'shape', None)}"
         raise ValueError(complaint("map_values", f"a result of {t.capacity} slots", got, "Keep the first axis."))
-    return RaggedArray(values, t.partitions)
+    return RaggedArray(spoil(values, met.ok), t.partitions)
 
 
 def _laid_out(template: RaggedArray, *operands: Any, states: Any) -> list[Any]:

@@ -13,9 +13,14 @@ from .._errors import complaint
 from .._levels import library, parents, splits_of
 from .._partition import Partition, RowPartition
 from .._typing import Array
-from ..backends import Segments, kernels, kind, namespace
+from ..backends import Kernels, Segments, is_half, kernels, kind, namespace
 from ._along import ready, sort_key
 from ._broadcast import is_scalar, meet
+from ._rearrange import array_of
+from .blocks import as_rows
+from .searching import searchsorted
+from .selection import astype
+from .sorting import sort
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -52,7 +57,8 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     [[[1, 3], [], [2]], [[1, 0], [], [0]], [[1, 0, 1], [], [0]], [[1, 2], [], [1]]]
     """
     if not isinstance(x, RaggedArray):
-        return UniqueAllResult(*namespace(x).unique_all(x))
+        return UniqueAllResult(*namespace(array_of("unique_all", x)).unique_all(x))
+    x = as_rows(x)
     values, last, indices, counts, inverse = _unique("unique_all", x, ("indices", "counts", "inverse"))
     return UniqueAllResult(_rows(x, last, values), _rows(x, last, indices), _like(x, inverse), _rows(x, last, counts))
 
@@ -64,7 +70,8 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     [[[1, 3], [], [2]], [[1, 2], [], [1]]]
     """
     if not isinstance(x, RaggedArray):
-        return UniqueCountsResult(*namespace(x).unique_counts(x))
+        return UniqueCountsResult(*namespace(array_of("unique_counts", x)).unique_counts(x))
+    x = as_rows(x)
     values, last, _, counts, _ = _unique("unique_counts", x, ("counts",))
     return UniqueCountsResult(_rows(x, last, values), _rows(x, last, counts))
 
@@ -76,7 +83,8 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     [[[1, 3], [], [2]], [[1, 0, 1], [], [0]]]
     """
     if not isinstance(x, RaggedArray):
-        return UniqueInverseResult(*namespace(x).unique_inverse(x))
+        return UniqueInverseResult(*namespace(array_of("unique_inverse", x)).unique_inverse(x))
+    x = as_rows(x)
     values, last, _, _, inverse = _unique("unique_inverse", x, ("inverse",))
     return UniqueInverseResult(_rows(x, last, values), _like(x, inverse))
 
@@ -88,7 +96,8 @@ def unique_values(x: Any, /) -> Any:
     [[1, 3], [], [2]]
     """
     if not isinstance(x, RaggedArray):
-        return namespace(x).unique_values(x)
+        return namespace(array_of("unique_values", x)).unique_values(x)
+    x = as_rows(x)
     values, last, _, _, _ = _unique("unique_values", x, ())
     return _rows(x, last, values)
 
@@ -149,20 +158,46 @@ def _find(values: Array, partitions: tuple[Partition, ...], *, wanted: tuple[str
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """Whether each element of ``x1`` is one of ``x2``: bool, of the shape and capacity of ``x1``.
 
-    ``x2`` is a number or a plain array of any shape. NaN is in nothing.
+    ``x2`` is a number or a plain array of any shape, or a RaggedArray with the rows of ``x1``: each element is then
+    looked for in its own row, the innermost one. NaN is in nothing.
 
     >>> isin(ragged([[1, 2], [], [3]]), np.array([3, 1])).tolist()
     [[True, False], [], [True]]
+    >>> isin(ragged([[1, 2], [], [3]]), ragged([[2, 5], [1], [1]])).tolist()
+    [[False, True], [], [False]]
     """
     if is_scalar(x1) and is_scalar(x2):
         raise TypeError(complaint("isin", "at least one array", "only numbers", "Use Python's `==`."))
+    k, (x1, x2) = meet("isin", (as_rows(x1) if isinstance(x2, RaggedArray) else x1, as_rows(x2)))
     if isinstance(x2, RaggedArray):
-        got, advice = f"a RaggedArray of shape {x2.shape}", "Pass its used values."
-        raise TypeError(complaint("isin", "x2 to be a plain array or a number", got, advice))
-    k, (x1, x2) = meet("isin", (x1, x2))
+        return _in_rows(k, x1, x2, invert)
+    if isinstance(x2, int) and kind(x1.dtype) in ("int", "uint"):
+        limits = namespace(x1.values if isinstance(x1, RaggedArray) else x1).iinfo(x1.dtype)
+        if not int(limits.min) <= x2 <= int(limits.max):  # JAX would wrap it
+            x2 = float("nan")
     if isinstance(x1, RaggedArray):
         return RaggedArray(k.call(_isin, x1.values, x2, invert=invert), x1.partitions)
     return k.call(_isin, x1, x2, invert=invert)
+
+
+def _in_rows(k: Kernels, x1: Any, x2: RaggedArray, invert: bool) -> Any:
+    """Whether each element is in the innermost row of ``x2`` of the same number."""
+    if not isinstance(x1, RaggedArray) or x2.inner_shape or x2.ragged_rank != x1.ragged_rank:
+        got = f"shapes {tuple(getattr(x1, 'shape', ()))} and {x2.shape}"
+        raise ValueError(complaint("isin", "rows of scalars to look in, for the rows of x1", got, "Pass plain values."))
+    both = x1.xp.result_type(x1.dtype, x2.dtype)
+    if kind(both) == "complex":
+        raise TypeError(complaint("isin", "real values in a ragged x2", f"dtype {both}", "Compare parts."))
+    both = x1.xp.uint8 if kind(both) == "bool" else both
+    x1, rows = astype(x1, both), sort(astype(x2, both))
+    found = [searchsorted(rows, x1, side=side).values for side in ("left", "right")]
+    values = k.call(_between, x1.values, *found, invert=invert)
+    return RaggedArray(values, x1.partitions)
+
+
+def _between(values: Array, left: Array, right: Array, *, invert: bool) -> Array:
+    found = (left < right) & (values == values)
+    return ~found if invert else found
 
 
 def _isin(values: Array, test: Any, *, invert: bool) -> Array:
@@ -172,6 +207,7 @@ def _isin(values: Array, test: Any, *, invert: bool) -> Array:
         found = xp.zeros(values.shape, dtype=xp.bool) if getattr(test, "size", 1) == 0 else values == test
         return ~found if invert else found
     both = xp.result_type(values, test)
+    both = xp.float32 if is_half(both) else both
     ordered, values = xp.astype(xp.reshape(test, (-1,)), both, copy=False), xp.astype(values, both, copy=False)
     if kind(both) in ("bool", "complex"):  # few values, or no order
         found = xp.zeros(values.shape, dtype=xp.bool)

@@ -29,9 +29,13 @@ from ._along import (
     sort_key,
     take_along,
 )
+from ._block_moves import along_block
 from ._checking import sizes_of
+from ._moves import Move
 from ._overflow import spoil
+from ._rearrange import array_of
 from ._reduce import normal_axes
+from ._select import FAR
 
 __all__ = ["argsort", "sort", "top_k"]
 
@@ -49,7 +53,11 @@ def sort(
     [[2.0, 1.0, nan]]
     """
     if not isinstance(x, RaggedArray):
-        return namespace(x).sort(x, axis=axis, descending=descending, stable=stable)
+        return namespace(array_of("sort", x)).sort(x, axis=axis, descending=descending, stable=stable)
+    if x.block is not None:
+        (a,) = normal_axes("sort", axis, x.ndim)
+        options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
+        return along_block("sort", x, a, lambda rows, at: sort(rows, axis=at, **options))
     x, at = ready(x), one_axis("sort", x, axis)
     longest, ok = row_limit("sort", x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
@@ -80,7 +88,11 @@ def argsort(
     [[1, 2, 0], [], [1, 0]]
     """
     if not isinstance(x, RaggedArray):
-        return namespace(x).argsort(x, axis=axis, descending=descending, stable=stable)
+        return namespace(array_of("argsort", x)).argsort(x, axis=axis, descending=descending, stable=stable)
+    if x.block is not None:
+        (a,) = normal_axes("argsort", axis, x.ndim)
+        options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
+        return along_block("argsort", x, a, lambda rows, at: argsort(rows, axis=at, **options))
     x, at = ready(x), one_axis("argsort", x, axis)
     longest, _ = row_limit("argsort", x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
@@ -124,12 +136,16 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
     >>> values.tolist(), indices.tolist()
     ([[3, 2], [], [7]], [[0, 2], [], [0]])
     """
-    k = sizes_of("top_k", k)
+    x, k = array_of("top_k", x), min(sizes_of("top_k", k), FAR)
     if k < 0:
         raise ValueError(complaint("top_k", "k of at least 0", str(k), "Pass how many elements to keep."))
     if not isinstance(x, RaggedArray):
         (a,) = normal_axes("top_k", axis, x.ndim)
         return TopKResult(*kernels(x).call(_top_inner, x, axis=a, count=k))
+    if x.block is not None:
+        (a,) = normal_axes("top_k", axis, x.ndim)
+        found = along_block("top_k", x, a, lambda rows, at: top_k(rows, k, axis=at), lengths=Move("truncate", k))
+        return TopKResult(*found)
     x, at = ready(x), one_axis("top_k", x, axis)
     if at.level is None:
         values, index = x.kernels.call(_top_inner, x.values, axis=at.inner, count=k)

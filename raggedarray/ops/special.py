@@ -4,16 +4,21 @@
 as in arithmetic. NumPy values use ``scipy.special``, JAX values ``jax.scipy.special``.
 """
 
+import math
 from typing import Any
 
 from .._typing import Array
-from ..backends import kernels
+from ..backends import kernels, namespace
 from ._broadcast import is_scalar
+from ._checking import whole
 from ._elementwise import elementwise
+from .polynomials import *  # noqa: F403
+from .polynomials import __all__ as _polynomials
 
 __all__ = [
-    "betaln", "digamma", "entr", "erf", "erfc", "erfinv", "expit", "gammaln", "i0", "i0e", "i1", "i1e",
-    "log_ndtr", "logit", "ndtr", "ndtri", "xlog1py", "xlogy",
+    "betaln", "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "expit", "gammainc", "gammaincc", "gammaln", "i0",
+    "i0e", "i1", "i1e", "log_ndtr", "logit", "multigammaln", "ndtr", "ndtri", "polygamma", "xlog1py", "xlogy", "zeta",
+    *_polynomials,
 ]  # fmt: skip
 
 
@@ -70,6 +75,15 @@ def erfc(x: Any, /) -> Any:
     return _of("erfc", x)
 
 
+def erfcx(x: Any, /) -> Any:
+    """``exp(x**2) erfc(x)``, without overflow or underflow for large ``x``.
+
+    >>> (erfcx(ragged([[0.0], []]))).tolist()
+    [[1.0], []]
+    """
+    return _of("erfcx", x)
+
+
 def erfinv(x: Any, /) -> Any:
     """Inverse of the error function.
 
@@ -86,6 +100,24 @@ def expit(x: Any, /) -> Any:
     [[0.5], []]
     """
     return _of("expit", x)
+
+
+def gammainc(a: Any, x: Any, /) -> Any:
+    """Regularized lower incomplete gamma function.
+
+    >>> gammainc(ragged([[1.0], []]), 0.0).tolist()
+    [[0.0], []]
+    """
+    return _of("gammainc", a, x)
+
+
+def gammaincc(a: Any, x: Any, /) -> Any:
+    """Regularized upper incomplete gamma function, ``1 - gammainc(a, x)``.
+
+    >>> gammaincc(ragged([[1.0], []]), 0.0).tolist()
+    [[1.0], []]
+    """
+    return _of("gammaincc", a, x)
 
 
 def gammaln(x: Any, /) -> Any:
@@ -151,6 +183,23 @@ def logit(x: Any, /) -> Any:
     return _of("logit", x)
 
 
+def multigammaln(a: Any, d: int, /) -> Any:
+    """Logarithm of the gamma function of ``d`` dimensions, for ``a > (d - 1) / 2``.
+
+    >>> multigammaln(ragged([[1.0], []]), 1).tolist()
+    [[0.0], []]
+    """
+    return elementwise("special.multigammaln", _multigammaln, a, d=whole("special.multigammaln", "d", d, 1))
+
+
+def _multigammaln(a: Array, *, d: int) -> Array:
+    gammaln = kernels(a).special("gammaln")
+    out = gammaln(a)
+    for i in range(1, d):
+        out = out + gammaln(a - i / 2)
+    return out + d * (d - 1) / 4 * math.log(math.pi)
+
+
 def ndtr(x: Any, /) -> Any:
     """Standard normal distribution function.
 
@@ -169,6 +218,23 @@ def ndtri(x: Any, /) -> Any:
     return _of("ndtri", x)
 
 
+def polygamma(n: int, x: Any, /) -> Any:
+    """Derivative of order ``n`` of `digamma`; ``n`` is an int.
+
+    >>> (polygamma(1, ragged([[1.0], []])) > 1.6449).tolist()
+    [[True], []]
+    """
+    return elementwise("special.polygamma", _polygamma, x, n=whole("special.polygamma", "n", n, 0))
+
+
+def _polygamma(x: Array, *, n: int) -> Array:
+    k = kernels(x)
+    if n == 0:
+        out: Array = k.special("digamma")(x)
+        return out
+    return (-1) ** (n + 1) * math.factorial(n) * k.special("zeta")(namespace(x).full_like(x, n + 1), x)
+
+
 def xlog1py(x: Any, y: Any, /) -> Any:
     """``x log(1 + y)``; 0 where ``x`` is 0.
 
@@ -185,3 +251,12 @@ def xlogy(x: Any, y: Any, /) -> Any:
     [[0.0], []]
     """
     return _of("xlogy", x, y)
+
+
+def zeta(x: Any, q: Any, /) -> Any:
+    """Hurwitz zeta function, the sum of ``1 / (k + q)**x`` over ``k = 0, 1, ...``; its gradient is that of ``q``.
+
+    >>> (zeta(ragged([[2.0], []]), 1.0) > 1.6449).tolist()
+    [[True], []]
+    """
+    return _of("zeta", x, q)

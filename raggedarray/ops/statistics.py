@@ -12,7 +12,10 @@ from .._errors import complaint
 from .._levels import splits_of, used_slots
 from .._typing import Array, Axis
 from ..backends import Segments, is_array, kernels, kind, namespace
+from ._broadcast import is_scalar
+from ._rearrange import array_of
 from ._reduce import Frame, accumulator, normal_axes, run
+from .joining import stack
 
 __all__ = ["median", "quantile"]
 
@@ -33,8 +36,8 @@ def quantile(
 ) -> Any:
     """Element at the share ``q`` of the way from the smallest to the largest, interpolated linearly.
 
-    ``q`` is a number from 0 to 1, or a 1-D array of them, which adds a leading axis to a result without ragged
-    axes. ``[nrows, (len), *inner]`` over axis 1 gives ``[nrows, *inner]``.
+    ``q`` is a number from 0 to 1, or a 1-D array of them, which adds a leading axis to the result.
+    ``[nrows, (len), *inner]`` over axis 1 gives ``[nrows, *inner]``.
 
     >>> quantile(ragged([[1.0, 3.0, 2.0], [], [5.0, 4.0]]), 0.25, axis=1)
     array([1.5 ,  nan, 4.25])
@@ -43,16 +46,15 @@ def quantile(
 
 
 def _order(op: str, x: Any, q: Any, axis: Axis, keepdims: bool, where: Any, length: int | None) -> Any:
+    x = array_of(op, x)
     values = x.values if isinstance(x, RaggedArray) else x
     if kind(values.dtype) == "complex":
         raise TypeError(complaint(op, "real values", f"dtype {values.dtype}", "Take it of `ra.abs(x)`, say."))
     q = _shares(op, q, kernels(values))
     if isinstance(q, tuple):
-        parts = [_order(op, x, share, axis, keepdims, where, length) for share in q]
-        if isinstance(parts[0], RaggedArray):
-            got, advice = "several and a ragged result", "Call it for each share."
-            raise ValueError(complaint(op, "one q where the result is ragged", got, advice))
-        return namespace(parts[0]).stack(parts)
+        parts = [_order(op, x, share, axis, keepdims, where, length) for share in q or (0.5,)]
+        out = stack(parts)
+        return out if q else out[:0]
     if isinstance(x, RaggedArray):
         given = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
         return run(op, _quantile, x, q, **given) if is_array(q) else run(op, _quantile, x, **given, share=q)
@@ -69,8 +71,13 @@ def _shares(op: str, q: Any, k: Any) -> Any:
         if q.ndim:
             raise ValueError(complaint(op, "q of one axis or none", f"shape {tuple(q.shape)}", "Flatten it."))
         if not kernels(q).is_concrete(q):
-            return q
+            fine = (q >= 0) & (q <= 1)
+            if kernels(q).checking():
+                kernels(q).check(fine, complaint(op, "q from 0 to 1", "{q}", "Divide percentages by 100."), q=q)
+            return namespace(q).where(fine, q, namespace(q).full_like(q, float("nan")))
         q = float(q)
+    if not is_scalar(q):
+        raise TypeError(complaint(op, "q from 0 to 1", type(q).__name__, "Pass a number, or several in an array."))
     if not 0 <= q <= 1:
         raise ValueError(complaint(op, "q from 0 to 1", str(q), "Divide percentages by 100."))
     return float(q)

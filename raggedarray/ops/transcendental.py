@@ -6,6 +6,8 @@ Two operands broadcast as in `raggedarray.ops.arithmetic`. Outside a function's 
 
 from typing import Any
 
+from .._typing import Array
+from ..backends import kernels, kind, namespace
 from ._elementwise import elementwise
 
 __all__ = [
@@ -18,14 +20,18 @@ __all__ = [
     "atanh",
     "cos",
     "cosh",
+    "deg2rad",
     "exp",
+    "exp2",
     "expm1",
     "log",
     "log1p",
     "log2",
     "log10",
     "logaddexp",
+    "rad2deg",
     "sin",
+    "sinc",
     "sinh",
     "tan",
     "tanh",
@@ -113,6 +119,24 @@ def cosh(x: Any, /) -> Any:
     return elementwise("cosh", "cosh", x)
 
 
+def deg2rad(x: Any, /) -> Any:
+    """Degrees to radians.
+
+    >>> deg2rad(ragged([[180.0], []])).tolist()
+    [[3.141592653589793], []]
+    """
+    return elementwise("deg2rad", _scaled, x, factor=0.017453292519943295)
+
+
+def _scaled(x: Array, *, factor: float) -> Array:
+    return _floating(x) * factor
+
+
+def _floating(x: Array) -> Array:
+    wide = kind(x.dtype) in ("float", "complex")
+    return x if wide else namespace(x).astype(x, kernels(x).dtype("float64", x))
+
+
 def exp(x: Any, /) -> Any:
     """``e`` to the power of ``x``.
 
@@ -120,6 +144,20 @@ def exp(x: Any, /) -> Any:
     [[1.0, 2.718281828459045], []]
     """
     return elementwise("exp", "exp", x)
+
+
+def exp2(x: Any, /) -> Any:
+    """2 to the power of ``x``.
+
+    >>> exp2(ragged([[0.0, 3.0], []])).tolist()
+    [[1.0, 8.0], []]
+    """
+    return elementwise("exp2", _exp2, x)
+
+
+def _exp2(x: Array) -> Array:
+    x = _floating(x)
+    return namespace(x).pow(namespace(x).full_like(x, 2), x)
 
 
 def expm1(x: Any, /) -> Any:
@@ -176,6 +214,15 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     return elementwise("logaddexp", "logaddexp", x1, x2)
 
 
+def rad2deg(x: Any, /) -> Any:
+    """Radians to degrees.
+
+    >>> rad2deg(ragged([[3.141592653589793], []])).tolist()
+    [[180.0], []]
+    """
+    return elementwise("rad2deg", _scaled, x, factor=57.29577951308232)
+
+
 def sin(x: Any, /) -> Any:
     """Sine of an angle in radians.
 
@@ -183,6 +230,22 @@ def sin(x: Any, /) -> Any:
     [[0.0], []]
     """
     return elementwise("sin", "sin", x)
+
+
+def sinc(x: Any, /) -> Any:
+    """``sin(pi x) / (pi x)``; 1 at 0, with gradient 0.
+
+    >>> sinc(ragged([[0.0], []])).tolist()
+    [[1.0], []]
+    """
+    return elementwise("sinc", _sinc, x)
+
+
+def _sinc(x: Array) -> Array:
+    xp, x = namespace(x), _floating(x)
+    middle = x == 0
+    angle = 3.141592653589793 * xp.where(middle, xp.ones_like(x), x)
+    return xp.where(middle, xp.ones_like(x), xp.sin(angle) / angle)
 
 
 def sinh(x: Any, /) -> Any:

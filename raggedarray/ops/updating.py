@@ -10,18 +10,23 @@ from dataclasses import dataclass
 from operator import index as as_int
 from typing import Any
 
-from .._array import RaggedArray
+from .._array import RaggedArray, as_last, rebuild
+from .._blocks import packed
 from .._errors import complaint
 from .._levels import library
-from .._partition import RowPartition
+from .._partition import RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import Segments, is_array, kernels, kind, namespace
 from ._broadcast import into, is_scalar, meet
+from ._checking import checked_scalar
 from ._elementwise import elementwise
 from ._indexing import run
 from ._keys import as_items, expand
+from .blocks import as_rows, contiguous, to_rows
+from .components import rows_of
 from .indexing import getitem
 from .masking import boolean_mask
+from .reshaping import expand_dims
 
 __all__: list[str] = []
 
@@ -51,8 +56,13 @@ class Place:
     def get(self, *, fill_value: Any = None) -> Any:
         """``x[key]``; an index that a row lacks gives ``fill_value`` where one is passed."""
         items = as_items(self.key)
-        if fill_value is None or any(isinstance(i, RaggedArray) for i in items):
+        if self.x.block is not None:
+            return Place(to_rows(self.x), as_rows(self.key)).get(fill_value=fill_value)
+        if fill_value is None:
             return getitem(self.x, self.key)
+        if any(isinstance(i, RaggedArray) for i in items):
+            raise TypeError(complaint("at", "a key without ragged parts for fill_value=", "a ragged one", "Drop it."))
+        checked_scalar("at", self.x, fill_value, "fill_value")
         return run("at", self.x, expand("at", items, self.x.shape), fill=fill_value, raises=False)
 
     def set(self, values: Any) -> RaggedArray:
@@ -78,16 +88,18 @@ class Place:
 
 def _update(place: Place, how: str, values: Any) -> RaggedArray:
     x = place.x
+    if x.block is not None:
+        return _update_block(place, how, values)
+    if is_scalar(values):
+        checked_scalar("at", x, values, "values")
     _, moved = meet("at", (x, values))
     x, values = moved
     k = x.kernels
-    select, whole = _selector(x, place.key)
+    select, whole, one_row = _selector(x, place.key)
     slots = k.call(_numbers, x, whole=whole)
     slots = select(RaggedArray(slots, x.partitions))
     template = select(x)
-    if is_array(values) and not isinstance(values, RaggedArray):
-        values = _one_row(template, values, place.key)
-    spread = elementwise("at", _like, template, values)
+    spread = _spread(template, values, one_row)
     if spread.shape != template.shape:
         got = f"shape {tuple(values.shape)}"
         raise ValueError(complaint("at", f"values that fit into {tuple(template.shape)}", got, "Drop the extra axes."))
@@ -96,6 +108,14 @@ def _update(place: Place, how: str, values: Any) -> RaggedArray:
         slots = slots.values[: flat.shape[0], ...]
     out = k.call(_scattered, x.values, slots, flat, x.partitions, how=how, whole=whole)
     return RaggedArray(out, x.partitions)
+
+
+def _update_block(place: Place, how: str, values: Any) -> RaggedArray:
+    """The same on the elements as rows of rows, which lie in the same slots."""
+    x = contiguous(place.x).used_values()
+    assert x.block is not None
+    out = _update(Place(to_rows(x), as_rows(place.key)), how, as_rows(values))
+    return RaggedArray(out.values, (*x.partitions[:-1], as_last(packed(x.block, out.capacity))))
 
 
 def _like(template: Array, values: Any) -> Array:
@@ -117,24 +137,25 @@ def _numbers(x: RaggedArray, *, whole: bool) -> Array:
     return xp.reshape(xp.arange(1, count + 1, dtype=like.dtype), shape)
 
 
-def _selector(x: RaggedArray, key: Any) -> tuple[Callable[[RaggedArray], Any], bool]:
-    """The key as a function, of slots too, and whether it leaves the inner axes whole."""
+def _selector(x: RaggedArray, key: Any) -> tuple[Callable[[RaggedArray], Any], bool, bool]:
+    """The key as a function, of slots too; whether it leaves the inner axes whole; whether one row became an axis."""
     items = as_items(key)
     if len(items) == 1 and is_array(items[0]) and kind(items[0].dtype) == "bool":
         mask = items[0]
         if isinstance(mask, RaggedArray):
-            return lambda y: boolean_mask(y, mask), mask.ndim <= x.ragged_rank + 1
+            return lambda y: boolean_mask(y, mask), mask.ndim <= x.ragged_rank + 1, False
         if mask.ndim == 1 and not kernels(mask).is_concrete(mask):
-            return lambda y: boolean_mask(y, mask, size=x.nrows), True
+            return lambda y: boolean_mask(y, mask, size=x.nrows), True, False
     if any(isinstance(i, RaggedArray) for i in items):
-        return lambda y: getitem(y, key), False
+        return lambda y: getitem(y, key), False, False
     parts = expand("at", items, x.shape)
     axes = [n for n, i in enumerate(parts) if i is not None]
     inner = axes[x.ragged_rank + 1] if len(axes) > x.ragged_rank + 1 else len(parts)
     whole = all(isinstance(i, slice) and i == slice(None) for i in parts[inner:])
-    if parts and _is_int(parts[0]) and (len(parts) == 1 or isinstance(parts[1], slice)):
+    one_row = bool(parts) and _is_int(parts[0]) and (len(parts) == 1 or isinstance(parts[1], slice))
+    if one_row:
         parts = [_as_run(parts[0], x.nrows), *parts[1:]]  # a row alone has no static size
-    return lambda y: run("at", y, parts[:inner] if whole else parts), whole
+    return lambda y: run("at", y, parts[:inner] if whole else parts), whole, one_row
 
 
 def _is_int(item: Any) -> bool:
@@ -144,25 +165,56 @@ def _is_int(item: Any) -> bool:
 def _as_run(item: Any, nrows: int) -> Any:
     if is_array(item) and not kernels(item).is_concrete(item):
         return namespace(item).reshape(item, (1,))
-    i = as_int(item)
+    try:
+        i = as_int(item)
+    except TypeError:
+        got = type(item).__name__
+        raise IndexError(complaint("at", "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
     if not -nrows <= i < nrows:
         raise IndexError(complaint("at", f"a row from {-nrows} to {nrows - 1}", str(i), "Check `len(x)`."))
     return slice(i % nrows, i % nrows + 1)
 
 
-def _one_row(template: Any, values: Array, key: Any) -> Any:
-    """A plain row ``(len, ...)`` for a selection of one row: as a RaggedArray."""
-    if not isinstance(template, RaggedArray) or template.nrows != 1 or template.ragged_rank != 1:
-        return values
-    if values.ndim != template.ndim - 1 or not _is_int(as_items(key)[0]):
-        return values
+def _spread(template: Any, values: Any, one_row: bool) -> Any:
+    """``values`` in the shape of the selection; those of one row need not have its axis."""
+    if not one_row or not is_array(values) or values.ndim >= template.ndim:
+        _need_fit(template, values)
+        return elementwise("at", _like, template, values)
+    if not kernels(template.row_splits).is_concrete(template.partitions):
+        if isinstance(values, RaggedArray) or template.ragged_rank > 1 or values.ndim < template.ndim - 1:
+            return elementwise("at", _like, template, expand_dims(values, axis=0))
+        splits = template.kernels.asarray([0, values.shape[0]], dtype=template.row_splits.dtype)
+        return elementwise("at", _like, template, RaggedArray(values, (RowPartition(splits),)))
+    row = rows_of(template, [0], "at", "")[0]
+    _need_fit(row, values)
+    spread = elementwise("at", _like, row, values)
+    if spread.shape != row.shape:
+        return spread
     k = template.kernels
-    splits = k.index(k.asarray([0, values.shape[0]]))
-    return into(k, RaggedArray(values, (RowPartition(splits),)))
+    flat = spread.values if isinstance(spread, RaggedArray) else spread
+    below = spread.partitions if isinstance(spread, RaggedArray) else ()
+    if isinstance(template.partitions[0], UniformPartition):
+        return rebuild(1, (UniformPartition(1, row.shape[0]), *below), flat)
+    splits = k.index(k.asarray([0, row.shape[0]]))
+    return into(k, RaggedArray(flat, (RowPartition(splits), *below)))
+
+
+def _need_fit(template: Any, values: Any) -> None:
+    """Raise unless plain values broadcast to a plain selection."""
+    if isinstance(template, RaggedArray) or isinstance(values, RaggedArray) or not is_array(values):
+        return
+    for m, n in zip(reversed(values.shape), reversed(template.shape), strict=False):
+        if m not in (1, n):
+            got = f"shape {tuple(values.shape)}"
+            raise ValueError(complaint("at", f"values that fit into {tuple(template.shape)}", got, "Align them first."))
 
 
 def _scattered(items: Array, slots: Array, values: Array, partitions: Any, *, how: Any, whole: bool) -> Array:
     xp, k = namespace(items), kernels(items)
+    if kind(items.dtype) == "bool" and how != "set":  # a sum of bools is an or, as in NumPy
+        how, as_bool = {"sum": "max", "prod": "min"}.get(how, how), items.dtype
+        bits = [xp.astype(a, xp.uint8) for a in (items, values)]
+        return xp.astype(_scattered(bits[0], slots, bits[1], partitions, how=how, whole=whole), as_bool)
     shape = items.shape
     tail = shape[1:] if whole else ()
     if not whole:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import operator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,12 @@ def build(value: Any, xp: str, slack: bool) -> Any:
         return jax.numpy.asarray(a) if xp == "jax" else a
     if "blocks" in value:
         items = [_array(b["values"], (len(b["values"]),), value["dtype"]).reshape(b["shape"]) for b in value["blocks"]]
-        return ra.ragged(items, item_shape=(None,) * items[0].ndim, xp=xp)
+        x = ra.ragged(items, item_shape=(None,) * items[0].ndim)
+        if xp == "jax":
+            x = ra.asarray(x, xp="jax", capacity=x.capacity + 3)
+        elif slack:
+            x = ra.with_capacity(x, x.capacity + 3)
+        return ra.testing.poison(x) if slack or xp == "jax" else x
     spec = value["ragged"]
     n = spec["row_splits"][-1][-1]
     values = _array(spec["values"], (n, *spec["inner_shape"]), spec["dtype"])
@@ -75,6 +81,8 @@ def build(value: Any, xp: str, slack: bool) -> Any:
 
 
 def function(call: str) -> Any:
+    if call.startswith("grad:"):
+        return partial(gradient, function(call.removeprefix("grad:")))
     if call == "getitem":
         return lambda x, key: x[_key(key)]
     if call.startswith("operator."):
@@ -90,6 +98,11 @@ def function(call: str) -> Any:
     for part in call.split("."):
         target = getattr(target, part)
     return target
+
+
+def gradient(f: Any, x: Any, *args: Any, w: Any, **options: Any) -> Any:
+    """The gradient of ``sum(f(x, ...) * w)`` with respect to ``x``."""
+    return ra.grad(lambda x: ra.sum(f(x, *args, **options) * w))(x)
 
 
 def _key(key: Any) -> Any:
@@ -164,6 +177,17 @@ def compare(got: Any, want: Any, case: dict[str, Any]) -> None:
         if "shape" in spec:
             assert list(host.shape) == spec["shape"]
         close(host.values, values, spec["dtype"], case)
+    elif isinstance(want, dict) and "blocks" in want:
+        assert isinstance(got, RaggedArray), f"expected a RaggedArray, got {type(got)}"
+        items = got.to("numpy").unbind()
+        assert len(items) == len(want["blocks"])
+        for item, b in zip(items, want["blocks"], strict=True):
+            close(
+                np.asarray(item),
+                _array(b["values"], (len(b["values"]),), want["dtype"]).reshape(b["shape"]),
+                want["dtype"],
+                case,
+            )
     elif isinstance(want, dict) and "dense" in want:
         assert not isinstance(got, RaggedArray), "expected a plain array"
         close(np.asarray(got), _array(want["dense"], tuple(want["shape"]), want["dtype"]), want["dtype"], case)

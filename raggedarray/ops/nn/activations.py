@@ -6,17 +6,19 @@ Formulas and names are those of ``jax.nn``. Gradients are finite everywhere, 0 a
 from typing import Any
 
 from ..._typing import Array
-from ...backends import is_half, kernels, namespace
+from ...backends import is_half, kernels, kind, namespace
 from .._elementwise import elementwise
 
 __all__ = [
-    "celu", "elu", "gelu", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu", "log_sigmoid", "mish", "relu",
-    "relu6", "selu", "sigmoid", "silu", "soft_sign", "softplus",
+    "celu", "elu", "gelu", "hard_shrink", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu", "log_sigmoid", "mish",
+    "relu", "relu6", "selu", "sigmoid", "silu", "soft_shrink", "soft_sign", "softplus", "tanh_shrink", "threshold",
 ]  # fmt: skip
 
 
 def _sigmoid(x: Array) -> Array:
     xp = namespace(x)
+    if kind(x.dtype) == "complex":
+        return 1 / (1 + xp.exp(-x))
     small = xp.exp(-xp.abs(x))  # never overflows
     return xp.where(x < 0, small / (1 + small), 1 / (1 + small))
 
@@ -93,6 +95,25 @@ def _log_sigmoid(x: Array) -> Array:
     return -_softplus(-x)
 
 
+def _hard_shrink(x: Array, lambd: Any) -> Array:
+    xp = namespace(x)
+    return xp.where(xp.abs(x) <= lambd, xp.zeros_like(x), x)
+
+
+def _soft_shrink(x: Array, lambd: Any) -> Array:
+    xp = namespace(x)
+    return xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, xp.zeros_like(x)))
+
+
+def _tanh_shrink(x: Array) -> Array:
+    return x - namespace(x).tanh(x)
+
+
+def _threshold(x: Array, *, at: float, value: float) -> Array:
+    xp = namespace(x)
+    return xp.where(x <= at, xp.full_like(x, value), x)
+
+
 def celu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     """Continuously differentiable exponential linear unit.
 
@@ -118,6 +139,15 @@ def gelu(x: Any, /, *, approximate: bool = True) -> Any:
     (2, None)
     """
     return elementwise("nn.gelu", _gelu, x, approximate=approximate)
+
+
+def hard_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
+    """``x``, but 0 from ``-lambd`` to ``lambd``.
+
+    >>> hard_shrink(ragged([[0.2, -2.0], []])).tolist()
+    [[0.0, -2.0], []]
+    """
+    return elementwise("nn.hard_shrink", _hard_shrink, x, lambd)
 
 
 def hard_sigmoid(x: Any, /) -> Any:
@@ -219,6 +249,15 @@ def silu(x: Any, /) -> Any:
     return elementwise("nn.silu", _silu, x)
 
 
+def soft_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
+    """``x`` moved by ``lambd`` towards 0, and 0 from ``-lambd`` to ``lambd``.
+
+    >>> soft_shrink(ragged([[0.2, -2.0], []])).tolist()
+    [[0.0, -1.5], []]
+    """
+    return elementwise("nn.soft_shrink", _soft_shrink, x, lambd)
+
+
 def soft_sign(x: Any, /) -> Any:
     """``x / (1 + abs(x))``.
 
@@ -235,3 +274,21 @@ def softplus(x: Any, /) -> Any:
     (2, None)
     """
     return elementwise("nn.softplus", _softplus, x)
+
+
+def tanh_shrink(x: Any, /) -> Any:
+    """``x - tanh(x)``.
+
+    >>> tanh_shrink(ragged([[0.0, 1.0], []])).shape
+    (2, None)
+    """
+    return elementwise("nn.tanh_shrink", _tanh_shrink, x)
+
+
+def threshold(x: Any, threshold: float, value: float, /) -> Any:
+    """``x`` above a threshold, elsewhere a value; both are numbers.
+
+    >>> threshold(ragged([[0.5, 2.0], []]), 1.0, -1.0).tolist()
+    [[-1.0, 2.0], []]
+    """
+    return elementwise("nn.threshold", _threshold, x, at=threshold, value=value)

@@ -9,10 +9,12 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._errors import complaint
 from ..._levels import composed_splits, library, used_slots
+from ..._structure import flat_rows
 from ..._typing import Array
-from ...backends import common, kernels, kind, namespace
+from ...backends import Segments, common, kernels, namespace
 from .._broadcast import into, meet
-from ..capacity import used_entries
+from ..blocks import contiguous
+from ._ids import check_ids, need_ids
 
 __all__ = ["embedding", "linear"]
 
@@ -21,11 +23,13 @@ def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
     """``x @ weight + bias``: ``[nrows, (len), *inner, in]`` to ``[nrows, (len), *inner, out]``.
 
     The weight is ``[in, out]``, the bias ``[out]``: one matrix product over the flat values; same capacity.
-    With a weight ``[nrows, in, out]`` and a bias ``[nrows, out]`` each row has its own.
+    With a weight ``[nrows, in, out]`` and a bias ``[nrows, out]`` each row has its own; so it has with lists of them,
+    which are stacked. Components that vary in several axes are packed first.
 
     >>> linear(ragged([[[1.0, 2.0]], []], item_shape=(None, 2)), np.eye(2), np.ones(2)).tolist()
     [[[2.0, 3.0]], []]
     """
+    weight, bias = _stacked(weight), _stacked(bias)
     _, operands = meet("nn.linear", (x, weight) if bias is None else (x, weight, bias))
     x, weight, *rest = operands
     bias = rest[0] if rest else None
@@ -33,8 +37,19 @@ def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
     _check_linear(x, weight, bias, per_row)
     if not isinstance(x, RaggedArray):
         return x @ weight if bias is None else x @ weight + bias
-    body = _per_row if per_row else _linear
+    x, body = contiguous(x), _per_row if per_row else _linear
     return RaggedArray(x.kernels.call(body, x, weight, bias), x.partitions)
+
+
+def _stacked(parameter: Any) -> Any:
+    """One array from one parameter per row."""
+    if not isinstance(parameter, list | tuple) or not parameter:
+        return parameter
+    shapes = sorted({tuple(p.shape) for p in parameter})
+    if len(shapes) > 1:
+        got, advice = f"{shapes[0]} and {shapes[1]}", "Pad them, or call it for each row."
+        raise ValueError(complaint("nn.linear", "parameters of one shape", got, advice))
+    return namespace(parameter[0]).stack(list(parameter))
 
 
 def _check_linear(x: Any, weight: Array, bias: Array | None, per_row: bool) -> None:
@@ -56,13 +71,11 @@ def _check_linear(x: Any, weight: Array, bias: Array | None, per_row: bool) -> N
 def _linear(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
     if bias is not None:
         bias = x.xp.reshape(bias, (*(1,) * len(x.inner_shape), bias.shape[0]))
-    return x.kernels.linear(x.values, weight, bias, used_slots(x.partitions))
+    return x.kernels.linear(x.values, weight, bias, used_slots(flat_rows("nn.linear", x.partitions)))
 
 
 def _per_row(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
-    from ...backends import Segments
-
-    splits = composed_splits(x.partitions, library(x.partitions, x.values))
+    splits = composed_splits(flat_rows("nn.linear", x.partitions), library(x.partitions, x.values))
     out = x.kernels.grouped_matmul(x.values, weight, splits)
     if bias is None:
         return out
@@ -79,38 +92,17 @@ def embedding(ids: Any, table: Array, /) -> Any:
     >>> embedding(ragged([[1, 0], []]), np.array([[1.0], [2.0]])).tolist()
     [[[2.0], [1.0]], []]
     """
-    given = ids.values if isinstance(ids, RaggedArray) else ids
-    if kind(given.dtype) not in ("int", "uint"):
-        raise TypeError(
-            complaint("nn.embedding", "integer ids", f"dtype {given.dtype}", "Convert them with `.astype(int)`.")
-        )
-    k = common("nn.embedding", [given, table])
+    need_ids("nn.embedding", ids)
+    k = common("nn.embedding", [ids.values if isinstance(ids, RaggedArray) else ids, table])
     table = table if kernels(table) is k else k.asarray(table)
     if not isinstance(ids, RaggedArray):
         ids = ids if kernels(ids) is k else k.asarray(ids)
         xp = namespace(table)
         return xp.reshape(xp.take(table, xp.reshape(ids, (-1,)), axis=0), (*ids.shape, *table.shape[1:]))
-    ids = into(k, ids).used_values()
-    if ids.is_concrete():
-        used = k.host(ids.values)[: used_entries(ids)[-1]]
-        bad = ((used < 0) | (used >= table.shape[0])).nonzero()
-        if bad[0].size:
-            at = tuple(int(axis[0]) for axis in bad)
-            got = f"{used[at]} at slot {at[0]}"
-            raise IndexError(
-                complaint("nn.embedding", f"ids from 0 to {table.shape[0] - 1}", got, "Check the vocabulary.")
-            )
-    elif k.checking():
-        xp = ids.xp
-        known = (ids.values >= 0) & (ids.values < table.shape[0])
-        mask = xp.reshape(ids.used_mask(), (ids.capacity, *(1,) * len(ids.inner_shape)))
-        seen = xp.where(mask, ids.values, xp.zeros_like(ids.values))
-        text = complaint(
-            "nn.embedding", f"ids from 0 to {table.shape[0] - 1}", "{low} to {high}", "Check the vocabulary."
-        )
-        k.check(xp.all(known | ~mask), text, low=xp.min(seen), high=xp.max(seen))
+    ids = contiguous(into(k, ids).used_values())
+    check_ids("nn.embedding", ids, table.shape[0])
     return RaggedArray(k.call(_embedding, ids, table), ids.partitions)
 
 
 def _embedding(ids: RaggedArray, table: Array) -> Array:
-    return ids.kernels.embedding(table, ids.values, used_slots(ids.partitions))
+    return ids.kernels.embedding(table, ids.values, used_slots(flat_rows("nn.embedding", ids.partitions)))

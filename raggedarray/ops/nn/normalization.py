@@ -6,14 +6,17 @@ computed in float32. Empty rows stay empty, and no gradient is NaN because of th
 
 from typing import Any
 
-from ..._array import RaggedArray
+from ..._array import RaggedArray, as_last
+from ..._blocks import packed
 from ..._levels import group
 from ..._partition import entry_counts
 from ..._typing import Array, Axis
-from ...backends import kind, namespace
+from ...backends import Segments, kind, namespace
 from .._broadcast import Plan, lay_out, meet, plan
 from .._dense import dense_softmax
+from .._overflow import spoil
 from .._reduce import Axes, Frame, accumulator, column_bound, normal_axes, split_axes
+from ..blocks import contiguous, to_rows
 
 Has = tuple[bool, bool]
 """Whether there are a weight and a bias."""
@@ -45,8 +48,14 @@ def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
     if not isinstance(x, RaggedArray):
         (axis,) = normal_axes(op, axis, x.ndim)
         return dense_softmax(x, axis, log)
-    x = x.used_values()
+    x = contiguous(x).used_values()
     axes = split_axes(op, x, axis)
+    if x.block is not None and axes.levels:
+        rows = _softmax(op, to_rows(x), axis, log)
+        return RaggedArray(rows.values, (*x.partitions[:-1], as_last(packed(x.block, rows.capacity))))
+    if x.block is not None and len(axes.block) == len(x.block.axes):  # a block of one axis
+        rows = x.components_as_rows(op)
+        return RaggedArray(_softmax(op, rows, x.ragged_rank, log).values, x.partitions)
     return RaggedArray(x.kernels.call(_softmax_body, x, axes=axes, log=log), x.partitions)
 
 
@@ -56,9 +65,17 @@ def _softmax_body(x: RaggedArray, *, axes: Axes, log: bool) -> Array:
     v = xp.astype(v, accumulator(v, "float"), copy=False)
     if axes.inner:
         return xp.astype(dense_softmax(v, axes.inner[0], log), out, copy=False)
-    columns = entry_counts(x.partitions, x.capacity)[1]  # at most; they are ids only, so more costs nothing
-    segments = group(x.partitions, axes.levels, x.capacity, columns, v).segments
+    segments = _segments(x, axes, v)
     return xp.astype(x.kernels.segment_softmax(v, segments, log=log), out, copy=False)
+
+
+def _segments(x: RaggedArray, axes: Axes, v: Array) -> Segments:
+    if axes.block:
+        found = Frame(x, axes, None).groups
+        assert found is not None
+        return found.segments
+    columns = entry_counts(x.partitions, x.capacity)[1]  # at most; they are ids only, so more costs nothing
+    return group(x.partitions, axes.levels, x.capacity, columns, v).segments
 
 
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1, eps: float = 1e-5) -> Any:
@@ -89,13 +106,30 @@ def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: floa
     if not isinstance(moved[0], RaggedArray):
         dense_axes = normal_axes(op, axis, moved[0].ndim)
         return k.call(_normalize_dense, *moved, eps, axes=dense_axes, center=center, has=has)
-    met = plan(op, moved)
+    met = plan(op, [contiguous(a) if isinstance(a, RaggedArray) else a for a in moved])
     axes = split_axes(op, moved[0], axis)
     t = met.template
     x = RaggedArray(met.operands[0].values, t.partitions)
+    if x.block is not None and (axes.levels or len(axes.block) == len(x.block.axes)):
+        return _normalize_rows(op, met, axes, eps, center, has)
     static = {"states": met.states, "axes": axes, "center": center, "has": has, "length": column_bound(x, axes)}
     values = k.call(_normalize_body, t, eps, *met.operands, **static)
-    return RaggedArray(values, t.partitions)
+    return RaggedArray(spoil(values, met.ok), t.partitions)
+
+
+def _normalize_rows(op: str, met: Plan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
+    """Over all axes of components, which are then rows of elements, or over axes of components and axis 0."""
+    x, *more = (RaggedArray(a.values, met.template.partitions) for a in met.operands)
+    block, rank = x.block, x.ragged_rank
+    assert block is not None
+    flat = len(axes.block) == len(block.axes)
+    rows, *others = (a.components_as_rows(op) if flat else to_rows(a) for a in (x, *more))
+    count = 1 if flat else len(block.axes)
+    inside = (rank,) if flat else tuple(rank + r for r in axes.block)
+    axis = (*axes.levels, *inside, *(a + rank - 1 + count for a in axes.inner))
+    weight, bias = (others.pop(0) if there else None for there in has)
+    out = _normalize(op, rows, weight, bias, axis=axis, eps=eps, center=center)
+    return RaggedArray(out.values, (*x.partitions[:-1], as_last(packed(block, out.capacity))))
 
 
 def _normalize_body(

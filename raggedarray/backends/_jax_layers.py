@@ -1,0 +1,275 @@
+"""JAX kernels of layers: products that accumulate wide, bags of table entries, alignments of labels.
+
+A bag is summed a block of tokens at a time: the looked-up entries of one block stay in cache, a third of the time of
+looking all of them up first, and ``[tokens, item]`` is never stored, forward or backward. The recursion over
+alignments (Graves et al., 2006) runs over time with all rows side by side, in log space, and keeps one
+``[slots, states]`` array; the tangent of a loss is the posterior of the states times the tangent of the frames, so
+that every mode differentiates it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .._typing import Array
+from . import Reduction
+from ._jax_rows import row_ids
+from .generic import identity, terminal
+
+BLOCK = 1 << 17
+"""Elements of a table looked up at a time."""
+
+
+def contract(x: Array, w: Array, /) -> Array:
+    both = jnp.result_type(x, w)
+    wide = jnp.float32 if both in (jnp.float16, jnp.bfloat16) else both
+    return jnp.matmul(x.astype(both), w.astype(both), preferred_element_type=wide)
+
+
+def bag(how: Reduction, table: Array, ids: Array, weights: Array | None, splits: Array, /) -> Array:
+    num, row = splits.shape[0] - 1, row_ids(splits, ids.shape[0])
+    inside = row < num
+    ids = jnp.where(inside, ids, 0)
+    ids = jnp.where(ids < 0, table.shape[0], ids)
+    if weights is not None:
+        weights = jnp.where(inside, weights, 0)  # the gradient of the table contracts over slots
+    return _bag(table, weights, ids, row, how, num)
+
+
+def _wide(dtype: Any) -> Any:
+    return jnp.float32 if dtype in (jnp.float16, jnp.bfloat16) else dtype
+
+
+def _entries(table: Array, ids: Array, weights: Array | None, fill: Any) -> Array:
+    found = jnp.take(table, ids, axis=0, mode="fill", fill_value=fill)
+    return _scaled(found.astype(_wide(found.dtype)), weights)
+
+
+def _scaled(found: Array, weights: Array | None) -> Array:
+    return found if weights is None else found * weights.astype(_wide(weights.dtype))[:, None]
+
+
+def _unknown(table: Array) -> Any:
+    return jnp.nan if jnp.issubdtype(table.dtype, jnp.inexact) else None
+
+
+def _bag_plain(table: Array, weights: Array | None, ids: Array, row: Array, how: Reduction, num: int) -> Array:
+    reduce = jax.ops.segment_sum if how == "sum" else jax.ops.segment_max
+    return reduce(_entries(table, ids, weights, _unknown(table)), row, num + 1)[:num]
+
+
+class _Blocks(NamedTuple):
+    """Tokens a block at a time; those that pad the last one are in row ``num``."""
+
+    number: int
+    tokens: int
+    ids: Array
+    row: Array
+    weights: Array | None
+
+    @staticmethod
+    def of(weights: Array | None, ids: Array, row: Array, item: int, num: int) -> "_Blocks":
+        tokens = max(BLOCK // max(item, 1), 64)
+        count = -(-ids.shape[0] // tokens)
+        more = (0, count * tokens - ids.shape[0])
+        weights = None if weights is None else jnp.pad(weights, more)
+        return _Blocks(count, tokens, jnp.pad(ids, more), jnp.pad(row, more, constant_values=num), weights)
+
+    def each(self, step: Callable[[Array, Array, Array, Array | None], Array], total: Array) -> Array:
+        """``total = step(total, ids, row, weights)`` for each block."""
+
+        def body(i: Array, total: Array) -> Array:
+            cut = partial(lax.dynamic_slice_in_dim, start_index=i * self.tokens, slice_size=self.tokens)
+            return step(total, cut(self.ids), cut(self.row), None if self.weights is None else cut(self.weights))
+
+        out: Array = lax.fori_loop(0, self.number, body, total)
+        return out
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(4, 5))
+def _bag(table: Array, weights: Array | None, ids: Array, row: Array, how: Reduction, num: int) -> Array:
+    blocks = _Blocks.of(weights, ids, row, table.shape[1], num)
+    if blocks.number <= 1:
+        return _bag_plain(table, weights, ids, row, how, num)
+    return _bag_blocks(table, blocks, how, num, _unknown(table))
+
+
+def _bag_blocks(table: Array, blocks: _Blocks, how: Reduction, num: int, fill: Any) -> Array:
+    dtype = jax.eval_shape(lambda: _entries(table, blocks.ids, blocks.weights, fill)).dtype
+    start = jnp.full((num + 1, table.shape[1]), identity(how, dtype, jnp), dtype)
+
+    def step(total: Array, ids: Array, row: Array, weights: Array | None) -> Array:
+        found = _entries(table, ids, weights, fill)
+        return total.at[row].add(found) if how == "sum" else total.at[row].max(found)
+
+    return blocks.each(step, start)[:num]
+
+
+@_bag.defjvp
+def _bag_jvp(how: Reduction, num: int, primals: Any, tangents: Any) -> tuple[Array, Array]:
+    table, weights, ids, row = primals
+    value = _bag(table, weights, ids, row, how, num)
+    blocks = _Blocks.of(weights, ids, row, table.shape[1], num)
+    if how != "sum" or blocks.number <= 1 or not table.shape[0]:
+        return value, jax.jvp(lambda t, w: _bag_plain(t, w, ids, row, how, num), (table, weights), tangents[:2])[1]
+    moved = _bag_linear(tangents[0], blocks, num)
+    if weights is not None:
+        moved = moved + jax.ops.segment_sum(_entries(table, ids, tangents[1], 0), row, num + 1)[:num]
+    return value, moved
+
+
+def _bag_linear(table: Array, blocks: _Blocks, num: int) -> Array:
+    """A sum as a linear function of the table, whose transpose goes block by block too.
+
+    JAX would transpose the loop into one that adds a whole table a block. What lets a function name its own transpose,
+    and still be batched and differentiated, is a linear solve: of ``x = a, y - bags(x) = b`` for ``y``.
+    """
+    ids, row, weights = blocks.ids, blocks.row, blocks.weights
+
+    def equations(x: Any) -> Any:
+        return x[0], x[1] - jax.ops.segment_sum(_entries(x[0], ids, weights, 0), row, num + 1)[:num]
+
+    def solved(_: Any, b: Any) -> Any:
+        return b[0], b[1] + _bag_blocks(b[0], blocks, "sum", num, 0)
+
+    def transposed(_: Any, c: Any) -> Any:
+        given = jnp.concatenate((c[1], jnp.zeros_like(c[1][:1]) if num else jnp.zeros((1, c[1].shape[1]), c[1].dtype)))
+
+        def step(total: Array, ids: Array, row: Array, weights: Array | None) -> Array:
+            return total.at[ids].add(_scaled(given[row], weights).astype(total.dtype), mode="drop")
+
+        return blocks.each(step, c[0].astype(_wide(c[0].dtype))).astype(c[0].dtype), c[1]
+
+    out: Array = lax.custom_linear_solve(equations, (table, _zeros(table, weights, num)), solved, transposed)[1]
+    return out
+
+
+def _zeros(table: Array, weights: Array | None, num: int) -> Array:
+    """Zeros that are a linear function of the table, as everything that is solved for must be."""
+    wide = _wide(table.dtype) if weights is None else jnp.result_type(_wide(table.dtype), _wide(weights.dtype))
+    nothing = jnp.where(False, table[:1], 0)
+    return jnp.broadcast_to(nothing.astype(wide), (num, table.shape[1]))
+
+
+def ctc(frames: Array, classes: Array, counts: Array, splits: Array, /) -> Array:
+    return _ctc(frames, classes, counts, splits, row_ids(splits, frames.shape[0]))
+
+
+def _sum_logs(*terms: Array) -> Array:
+    return _log_of_sum(jnp.stack(terms), 0)
+
+
+def _log_of_sum(terms: Array, axis: int) -> Array:
+    """``logsumexp``, whose derivatives are finite where all is -inf."""
+    peak = lax.stop_gradient(jnp.max(terms, axis=axis, keepdims=True))
+    safe = jnp.where(peak == -jnp.inf, 0, peak)
+    total = jnp.sum(jnp.exp(terms - safe), axis=axis)
+    nothing = total == 0
+    log = jnp.log(jnp.where(nothing, 1, total)) + jnp.squeeze(safe, axis)
+    return jnp.where(nothing, -jnp.inf, log)
+
+
+def _from_left(a: Array, places: int) -> Array:
+    return jnp.pad(a, ((0, 0), (places, 0)), constant_values=-jnp.inf)[:, : a.shape[1]]
+
+
+def _from_right(a: Array, places: int) -> Array:
+    return jnp.pad(a, ((0, 0), (0, places)), constant_values=-jnp.inf)[:, places:]
+
+
+def _entries_at(a: Array, index: Array) -> Array:
+    """``take_along_axis`` of axis 1; the transpose of jax's own fails in ``checkify.index_checks`` (jax 0.10.2)."""
+    return a[jnp.arange(a.shape[0])[:, None], index]
+
+
+def _emissions(frames: Array, classes: Array, row: Array) -> tuple[Array, Array]:
+    """Log probability of each state in each frame, ``[slots, states]``, and the classes it was read from."""
+    mine = jnp.concatenate((classes, jnp.zeros_like(classes[:1])))[row]
+    return _entries_at(frames, mine), mine
+
+
+def _slots(splits: Array, t: Array, slots: int) -> tuple[Array, Array]:
+    """Slot of each row's frame ``t`` (``slots`` where the row has none), and whether it has one."""
+    here = t < jnp.diff(splits)
+    return jnp.where(here, splits[:-1] + t, slots), here[:, None]
+
+
+def _alphas(emit: Array, classes: Array, splits: Array, keep: bool) -> tuple[Array, Array]:
+    """The last forward variables of each row, and if kept those of every slot, with a dummy one behind."""
+    slots, states = emit.shape
+    skip = _skips(classes)
+    first = jnp.where(jnp.arange(states)[None, :] <= 1, 0.0, -jnp.inf).astype(emit.dtype)
+    padded = jnp.concatenate((emit, jnp.zeros_like(emit[:1]) if slots else jnp.zeros((1, states), emit.dtype)))
+    nothing = jnp.full(classes.shape, -jnp.inf, emit.dtype)
+    kept = jnp.full((slots + 1, states) if keep else (1, 1), -jnp.inf, emit.dtype)
+
+    def body(t: Array, carry: Any) -> Any:
+        alpha, kept = carry
+        at, here = _slots(splits, t, slots)
+        moved = _sum_logs(alpha, _from_left(alpha, 1), jnp.where(skip, _from_left(alpha, 2), -jnp.inf))
+        alpha = jnp.where(here, jnp.where(t == 0, first, moved) + padded[at], alpha)
+        return alpha, kept.at[at].set(alpha) if keep else kept
+
+    out: tuple[Array, Array] = lax.fori_loop(0, jnp.max(jnp.diff(splits), initial=0), body, (nothing, kept))
+    return out
+
+
+def _skips(classes: Array) -> Array:
+    """Whether a state may be reached past the blank before it: a label unlike the last one."""
+    states = jnp.arange(classes.shape[1])[None, :]
+    unlike = jnp.concatenate((jnp.zeros_like(classes[:, :2], bool), classes[:, 2:] != classes[:, :-2]), axis=1)
+    return (states % 2 == 1) & unlike[:, : classes.shape[1]]
+
+
+def _total(alpha: Array, counts: Array, splits: Array) -> Array:
+    """Log probability of all alignments of each row."""
+    ends = jnp.where(terminal(counts, alpha.shape[1], jnp), alpha, -jnp.inf)
+    total = _log_of_sum(ends, 1)
+    nothing = jnp.where(counts == 0, 0.0, -jnp.inf).astype(total.dtype)
+    return jnp.where(jnp.diff(splits) == 0, nothing, total)
+
+
+@jax.custom_jvp
+def _ctc(frames: Array, classes: Array, counts: Array, splits: Array, row: Array) -> Array:
+    alpha, _ = _alphas(_emissions(frames, classes, row)[0], classes, splits, keep=False)
+    return 0 - _total(alpha, counts, splits)
+
+
+@_ctc.defjvp
+def _ctc_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    frames, classes, counts, splits, row = primals
+    emit, mine = _emissions(frames, classes, row)
+    alpha, kept = _alphas(emit, classes, splits, keep=True)
+    total = _total(alpha, counts, splits)
+    weight = _posteriors(emit, kept, classes, counts, splits, total)
+    weight = jnp.where((row < counts.shape[0])[:, None], weight[:-1], 0)
+    moved = jnp.sum(weight * _entries_at(tangents[0], mine), axis=1)
+    return 0 - total, -jax.ops.segment_sum(moved, row, counts.shape[0] + 1)[:-1]
+
+
+def _posteriors(emit: Array, kept: Array, classes: Array, counts: Array, splits: Array, total: Array) -> Array:
+    """Probability of each state in each frame; 0 where no alignment is possible. Overwrites ``kept`` slot by slot."""
+    slots = emit.shape[0]
+    lengths = jnp.diff(splits)
+    skip = jnp.pad(_skips(classes), ((0, 0), (0, 2)))[:, 2:]
+    end = jnp.where(terminal(counts, classes.shape[1], jnp), 0.0, -jnp.inf).astype(emit.dtype)
+    padded = jnp.concatenate((emit, jnp.zeros((1, emit.shape[1]), emit.dtype)))
+    longest = jnp.max(lengths, initial=0)
+    reach = jnp.where(total == -jnp.inf, 0, total)[:, None]
+
+    def body(i: Array, carry: Any) -> Any:
+        ahead, kept = carry
+        t = longest - 1 - i
+        at, here = _slots(splits, t, slots)
+        moved = _sum_logs(ahead, _from_right(ahead, 1), jnp.where(skip, _from_right(ahead, 2), -jnp.inf))
+        beta = jnp.where((t == lengths - 1)[:, None], end, moved)
+        seen = jnp.where((total == -jnp.inf)[:, None], 0, jnp.exp(kept[at] + beta - reach))
+        return jnp.where(here, beta + padded[at], ahead), kept.at[at].set(seen)
+
+    nothing = jnp.full(classes.shape, -jnp.inf, emit.dtype)
+    out: Array = lax.fori_loop(0, longest, body, (nothing, kept))[1]
+    return out

@@ -1,0 +1,54 @@
+"""From a network and a request to a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._errors import complaint
+from ._graph.assemble import assemble
+from ._graph.faults import uncomputable
+from ._graph.rows import Graph
+from ._graph.uses import Uses
+from ._indexes import ComputationRequest
+from ._program import Program
+from ._strict import check_strict
+
+if TYPE_CHECKING:
+    from ._network import Network
+
+
+def program(net: Network, request: ComputationRequest, /, *, strict: bool = False) -> Program:
+    """The layers of rows that a request makes a network compute."""
+    topology, request = net.topology, settled(net, request)
+    for part, kind in (("inputs", "input"), ("outputs", "output")):
+        known = [vertex.name for vertex in topology.vertices if vertex.kind == kind]
+        for name in getattr(request, part):
+            if name not in known:
+                advice = f"The network has {', '.join(known)}."
+                raise ValueError(complaint("compile", f"names of {kind} nodes in {part}", repr(name), advice))
+    if strict:
+        check_strict(net.nodes)
+    graph = Graph(topology, request.inputs, request.outputs, strict=strict)
+    if graph.missing():
+        raise uncomputable(graph, lambda: _context(net))
+    return assemble(graph, Uses(graph), net.components)
+
+
+def settled(net: Network, request: ComputationRequest) -> ComputationRequest:
+    """The request with the frames left out that lack the context of the network, if it asks for that."""
+    if not request.trim:
+        return request
+    try:
+        context = net.left_context, net.right_context
+    except ValueError:  # a network without the two nodes that contexts are between, or with outputs out of reach
+        context = 0, 0
+    return request.trimmed(*context)
+
+
+def _context(net: Network) -> str:
+    try:
+        return (
+            f"the network needs a left context of {net.left_context} and a right context of {net.right_context} frames"
+        )
+    except ValueError:
+        return "the network has outputs that no amount of input makes computable"

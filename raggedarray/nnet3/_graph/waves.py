@@ -1,0 +1,84 @@
+"""The order of rows within a recurrence: a wave is what can be computed once the wave before it is there."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._errors import complaint
+
+Ints = NDArray[np.int32]
+Edges = Sequence[tuple[int, int, bool, Ints, Ints]]
+"""Per leaf: the reading vertex, the vertex read, whether that runs earlier within a wave, and pairs of rows."""
+_NONE = np.zeros(0, np.int64)
+
+
+def waves_of(used: Mapping[int, NDArray[np.bool_]], edges: Edges, names: Mapping[int, str]) -> dict[int, Ints]:
+    """The wave of each used row, -1 for others; vertices are given in the order they run.
+
+    A row is in the wave of the last row that it reads, or in the next one if that row's vertex runs later.
+    """
+    waves = {k: np.full(len(rows), -1, np.int32) for k, rows in used.items()}
+    waiting = {k: np.zeros(len(rows), np.int64) for k, rows in used.items()}
+    earliest = {k: np.zeros(len(rows), np.int32) for k, rows in used.items()}
+    readers: dict[int, list[tuple[int, bool, _Readers]]] = {k: [] for k in used}
+    for user, source, inner, rows, read in edges:
+        waiting[user] += np.bincount(rows, minlength=len(used[user]))
+        readers[source].append((user, inner, _Readers(rows, read, len(used[source]))))
+    now: dict[int, list[NDArray[Any]]] = {k: [np.flatnonzero(rows & (waiting[k] == 0))] for k, rows in used.items()}
+    wave = 0
+    while any(len(rows) for several in now.values() for rows in several):
+        later: dict[int, list[NDArray[Any]]] = {k: [] for k in used}
+        for k in used:
+            rows = now[k][0] if len(now[k]) == 1 else np.concatenate([_NONE, *now[k]])
+            if not len(rows):
+                continue
+            waves[k][rows] = wave
+            for user, inner, lists in readers[k]:
+                ready = lists.count_down(rows, waiting[user], earliest[user], wave if inner else wave + 1)
+                if len(ready):
+                    soon = earliest[user][ready] <= wave
+                    now[user].append(ready[soon])
+                    later[user].append(ready[~soon])
+        now, wave = later, wave + 1
+    stuck = [names[k] for k, rows in used.items() if (rows & (waves[k] < 0)).any()]
+    if stuck:
+        expected = "nodes that can be put in an order"
+        got = f"a cycle at one frame, or in both directions of time, through {', '.join(map(repr, stuck))}"
+        raise ValueError(
+            complaint("compile", expected, got, "Let each recurrence go one way in time, or split the node.")
+        )
+    return waves
+
+
+class _Readers:
+    """The rows that read given rows, through one leaf."""
+
+    def __init__(self, rows: Ints, read: Ints, count: int) -> None:
+        self.once = len(rows) < 2 or bool((np.diff(rows) > 0).all())
+        counts = np.bincount(read, minlength=count)
+        self.table: NDArray[Any] | None = None
+        if self.once and (counts <= 1).all():
+            self.table = np.full(count, -1, np.int64)
+            self.table[read] = rows
+        else:
+            self.rows, self.counts = rows[np.argsort(read, kind="stable")], counts
+            self.starts = np.cumsum(counts) - counts
+
+    def count_down(self, read: NDArray[Any], waiting: NDArray[Any], earliest: Ints, wave: int) -> NDArray[Any]:
+        """Note that rows are computed; give the reading rows that wait for nothing any more."""
+        if self.table is not None:
+            users: NDArray[Any] = self.table[read]
+            users = users[users >= 0]
+        else:
+            counts = self.counts[read]
+            step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            users = self.rows[np.repeat(self.starts[read], counts) + step]
+        earliest[users] = np.maximum(earliest[users], wave)
+        if self.once:
+            waiting[users] -= 1
+            ready: NDArray[Any] = users[waiting[users] == 0]
+            return ready
+        np.subtract.at(waiting, users, 1)
+        return np.unique(users[waiting[users] == 0])

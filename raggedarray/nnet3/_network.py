@@ -1,0 +1,261 @@
+"""Networks: the nodes and components that a config declares, checked, with descriptors in normal form."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import lcm
+from typing import Any
+
+import jax
+
+from .._array import RaggedArray
+from .._errors import complaint
+from . import _executor, _text
+from ._batches import Outputs
+from ._config import declare
+from ._executor import Plan
+from ._graph.context import context_of
+from ._graph.topology import Topology
+from ._nodes import ComponentNode, InputNode, NetNode, OutputNode
+from ._normal import modulus
+from ._reads import Window
+from .components import Component
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network as text describes it: components, and nodes that connect them.
+
+    >>> net = Network.from_config('''
+    ... input-node name=input dim=3
+    ... component name=affine type=AffineComponent input-dim=6 output-dim=2
+    ... component-node name=affine component=affine input=Append(input, Offset(input, 1))
+    ... output-node name=output input=affine
+    ... ''')
+    >>> net.left_context, net.right_context, net.modulus
+    (0, 1, 1)
+    """
+
+    nodes: tuple[NetNode, ...]
+    components: Mapping[str, Component]
+
+    @classmethod
+    def from_config(cls, text: str, /, *, strict: bool = False) -> "Network":
+        """Read a config. Errors are ``ValueError`` and name the line and what does not fit.
+
+        Lines declare components and nodes in any order; see the guide for the grammar. ``strict=True`` refuses
+        descriptors that Kaldi refuses although they have a meaning.
+        """
+        declared = declare(text, strict=strict)
+        return cls(declared.nodes, declared.components)
+
+    @classmethod
+    def from_lines(cls, text: str, components: Mapping[str, Component], /) -> "Network":
+        """Read node lines only, for components that are there already."""
+        declared = declare(text, components=components)
+        return cls(declared.nodes, declared.components)
+
+    def to_config(self) -> str:
+        """Write a config that reads as this network; descriptors are in normal form.
+
+        >>> net = Network.from_config(
+        ...     "input-node name=a dim=2 \\n output-node name=b input=Scale(2,Sum(a,Offset(a,1)))"
+        ... )
+        >>> print(net.to_config(), end="")
+        input-node name=a dim=2
+        output-node name=b input=Sum(Scale(2, a), Offset(Scale(2, a), 1)) objective=linear
+        """
+        lines = [_component_line(name, component) for name, component in self.components.items()]
+        return "".join(f"{line}\n" for line in [*lines, *self.nodes])
+
+    def info(self) -> str:
+        """What the network is, for people: contexts, sizes, nodes with their dims, components."""
+        unused = sorted(set(self.components) - {n.component for n in self.nodes if isinstance(n, ComponentNode)})
+        try:
+            left, right = self._context
+            lines = [f"left-context: {left}", f"right-context: {right}"]
+        except ValueError:  # a network without these names has no context in this sense
+            lines = []
+        lines += [f"modulus: {self.modulus}", f"num-parameters: {self.num_parameters}"]
+        lines += [f"component {name!r} is not used" for name in unused]
+        lines += [f"{node}{self._dims(node)}" for node in self.nodes]
+        lines += [f"component name={name} {component.info()}" for name, component in self.components.items()]
+        return "\n".join(lines)
+
+    def _dims(self, node: NetNode) -> str:
+        match node:
+            case ComponentNode(_, component, _):
+                made = self.components[component]
+                return f" input-dim={made.input_dim} output-dim={made.output_dim}"
+            case OutputNode(name):
+                return f" dim={self.topology.vertices[self.topology.numbers[name]].dim}"
+        return ""
+
+    @property
+    def input_dims(self) -> dict[str, int]:
+        """Dims of the input nodes."""
+        return {node.name: node.dim for node in self.nodes if isinstance(node, InputNode)}
+
+    @property
+    def output_dims(self) -> dict[str, int]:
+        """Dims of the output nodes."""
+        return {vertex.name: vertex.dim for vertex in self.topology.vertices if vertex.kind == "output"}
+
+    @property
+    def num_parameters(self) -> int:
+        """Number of trained elements; a component that several nodes share counts once."""
+        return sum(component.num_parameters() for component in self.components.values())
+
+    @cached_property
+    def modulus(self) -> int:
+        """The smallest shift of t that changes nothing."""
+        several = [modulus(p) for n in self.nodes if isinstance(n, ComponentNode | OutputNode) for p in n.parts]
+        several += [c.reads.period for c in self.components.values() if isinstance(c.reads, Window)]
+        return reduce(lcm, several, 1)
+
+    @property
+    def left_context(self) -> int:
+        """Frames before an output that it cannot be computed without."""
+        return self._context[0]
+
+    @property
+    def right_context(self) -> int:
+        """Frames after an output that it cannot be computed without."""
+        return self._context[1]
+
+    @cached_property
+    def _context(self) -> tuple[int, int]:
+        for name in ("input", "output"):
+            if name not in self.topology.numbers:
+                got = f"nodes {sorted(self.topology.numbers)}"
+                raise ValueError(
+                    complaint("context", f"a node called {name!r}", got, "Contexts are between these two.")
+                )
+        return context_of(self.topology, self.modulus)
+
+    @cached_property
+    def topology(self) -> Topology:
+        """The nodes as the compiler sees them."""
+        return Topology(self.nodes, self.components)
+
+    def init(self, key: Any, /) -> dict[str, dict[str, Any]]:
+        """Fresh parameters, by component name and tag of Kaldi's text model; none for components without numbers."""
+        keys = jax.random.split(key, max(len(self.components), 1))
+        made = {name: component.init(k) for (name, component), k in zip(self.components.items(), keys, strict=False)}
+        return {name: numbers for name, numbers in made.items() if numbers}
+
+    def trained(self, params: Mapping[str, Any], /) -> dict[str, dict[str, Any]]:
+        """Which of ``params`` training changes: a bool for each leaf, as labels for `optax.multi_transform`."""
+        return {name: self.components[name].trained_of(own) for name, own in params.items()}
+
+    def in_test_mode(self, on: bool = True, /) -> "Network":
+        """The network in test mode: batch norms use their statistics, and nothing is random.
+
+        >>> net = Network.from_config('''
+        ... input-node name=input dim=2
+        ... component name=drop type=DropoutComponent dim=2 dropout-proportion=0.5
+        ... component-node name=drop component=drop input=input
+        ... output-node name=output input=drop
+        ... ''')
+        >>> net.in_test_mode().components["drop"].test_mode
+        True
+        """
+        return Network(self.nodes, {name: c.in_test_mode(on) for name, c in self.components.items()})
+
+    @classmethod
+    def from_text(cls, text: str, /) -> tuple["Network", dict[str, dict[str, Any]]]:
+        """Read a model in Kaldi's text form: the network, and its parameters.
+
+        What stands before ``<Nnet3>`` is passed over.
+        """
+        lines, components = _text.lines_and_components(text)
+        return cls.from_lines(lines, components), _text.params_from_text(text)
+
+    def to_text(self, params: Mapping[str, Any], /) -> str:
+        """Write the network and its parameters in Kaldi's text form.
+
+        >>> net = Network.from_config('''
+        ... input-node name=input dim=2
+        ... component name=scale type=FixedScaleComponent dim=2
+        ... component-node name=scale component=scale input=input
+        ... output-node name=output input=scale
+        ... ''')
+        >>> print(net.to_text({"scale": {"scales": np.array([0.5, 2.0])}}).split("\\n\\n")[1])
+        <NumComponents> 1
+        <ComponentName> scale <FixedScaleComponent> <Scales>  [ 0.5 2 ]
+        </FixedScaleComponent>
+        </Nnet3>
+        """
+        return _text.to_text(self, params)
+
+    def plan(
+        self,
+        x: RaggedArray,
+        /,
+        *,
+        outputs: Outputs = None,
+        context: tuple[int, int] | None = None,
+        **inputs: Any,
+    ) -> Plan:
+        """The host's part of `apply` for the lengths of ``x``: a pytree to hand to a jitted function, with ``plan=``.
+
+        Its arrays are padded to sizes that follow from the capacity of ``x``, so that batches of other lengths with the
+        same capacity and number of utterances run the same compiled program; of recurrences, those whose longest
+        utterances round up to the same size do. The arguments are those of `apply`.
+        """
+        return _executor.make(self, x, outputs, context, inputs)
+
+    def apply(
+        self,
+        params: Mapping[str, Any],
+        x: RaggedArray,
+        /,
+        *,
+        outputs: Outputs = None,
+        context: tuple[int, int] | None = None,
+        plan: Plan | None = None,
+        key: Any = None,
+        statistics: bool = False,
+        **inputs: Any,
+    ) -> Any:
+        """Run the network on a batch, in JAX: node ``input`` ``[batch, (frames), dim]`` to ``[batch, (frames), out]``.
+
+        Outputs are those of node ``output`` at the frames that have the context they need, so that rows get shorter by
+        ``left_context + right_context``; ``context=(left, right)`` sets other margins. ``outputs`` names other output
+        nodes, or gives Indexes by name; several names and Indexes give a dict. Further inputs by node name are ragged
+        batches, or arrays ``[batch, dim]`` with one row per utterance at t = 0.
+
+        Under ``jit`` and ``grad`` pass a `plan`, made outside for the same lengths; without one, traced lengths raise
+        `DynamicShapeError`, and other lengths than the plan's give NaN. ``key`` is needed where components draw random
+        numbers. With ``statistics=True`` the result is a pair: the output, and ``params`` with the statistics of batch
+        norms updated. All is computed in float32.
+
+        An utterance that is shorter than the context, or empty, gives an empty row.
+
+        >>> net = Network.from_config('''
+        ... input-node name=input dim=1
+        ... component name=sum type=SumBlockComponent input-dim=2 output-dim=1
+        ... component-node name=sum component=sum input=Append(input, Offset(input, 1))
+        ... output-node name=output input=sum
+        ... ''')
+        >>> x = ragged([[[1.0], [2.0], [4.0]], [[3.0], [5.0]]], item_shape=(None, 1))
+        >>> net.apply({}, x).tolist()
+        [[[3.0], [6.0]], [[8.0]]]
+        """
+        if plan is None:
+            plan = self.plan(x, outputs=outputs, context=context, **inputs)
+        made, gathered = _executor.apply(self, params, x, plan, inputs, key, statistics)
+        single = len(made) == 1 and (outputs is None or isinstance(outputs, str))
+        result = next(iter(made.values())) if single else made
+        return (result, {**params, **gathered}) if statistics else result
+
+
+def _component_line(name: str, component: Component) -> str:
+    pairs = [f"{key}={_quoted(value)}" for key, value in component.keys.items()]
+    return " ".join([f"component name={name} type={component.kind}", *pairs])
+
+
+def _quoted(value: str) -> str:
+    if "=" not in value:
+        return value
+    return f'"{value}"' if "'" in value else f"'{value}'"

@@ -1,0 +1,191 @@
+"""The commands of a computation, one by one, in NumPy: what every other way of running it is held against."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from .._errors import complaint
+from . import commands as c
+from ._executor import check_statistics
+from ._terms import node_key
+from .components import Component, Facts, Params
+
+if TYPE_CHECKING:
+    from ._computation import NnetComputation
+
+
+def run_reference(
+    computation: "NnetComputation",
+    params: Mapping[str, Params],
+    inputs: Mapping[str, Any],
+    /,
+    *,
+    output_derivs: Mapping[str, Any] | None = None,
+    key: Any = None,
+) -> Any:
+    """Interpret a computation: outputs by node name, ``float32[rows, dim]`` in the order of the request.
+
+    With ``output_derivs``, for the outputs that the request names so, the backward commands run too, and the result is
+    ``(outputs, input_derivs, param_grads)``. Matrices hold NaN until they are written. ``key`` gives the random numbers
+    that the jitted computation draws from it.
+    """
+    machine = _Machine(computation, params, inputs, output_derivs or {}, key)
+    for command in computation.commands:
+        if output_derivs is None and isinstance(command, c.NoOp) and command.kind == "separator":
+            break
+        machine.step(command)
+    return machine.outputs if output_derivs is None else (machine.outputs, machine.input_derivs, machine.grads)
+
+
+class _Machine:
+    def __init__(
+        self,
+        computation: "NnetComputation",
+        params: Mapping[str, Params],
+        inputs: Mapping[str, Any],
+        output_derivs: Mapping[str, Any],
+        key: Any,
+    ) -> None:
+        self.computation, self.key = computation, key
+        self.components: Mapping[str, Component] = computation.network.components
+        check_statistics(self.components, params)
+        self.params = {name: jax.tree.map(_float, own) for name, own in params.items()}
+        self.given, self.derivs = inputs, output_derivs
+        self.matrices: dict[int, np.ndarray] = {}
+        self.outputs: dict[str, np.ndarray] = {}
+        self.input_derivs: dict[str, np.ndarray] = {}
+        self.grads = {
+            name: jax.tree.map(np.zeros_like, {leaf: self.params[name][leaf] for leaf in component.trained})
+            for name, component in self.components.items()
+            if component.trained and name in self.params
+        }
+
+    def at(self, sub: c.SubMatrix) -> np.ndarray:
+        """A view of a part of a matrix."""
+        return self.matrices[sub.matrix][slice(*sub.rows), slice(*sub.columns)]
+
+    def step(self, command: c.Command) -> None:
+        """Do what a command says."""
+        match command:
+            case c.Alloc(matrix):
+                shape = self.computation.matrices[matrix]
+                self.matrices[matrix] = np.full((shape.rows, shape.cols), np.nan, np.float32)
+            case c.Dealloc(matrix):
+                del self.matrices[matrix]
+            case c.SetConst(to, value):
+                self.at(to)[:] = value
+            case c.AcceptInput(matrix, node):
+                self._accept(matrix, node)
+            case c.ProvideOutput(matrix, node):
+                provided = self.input_derivs if self.computation.matrices[matrix].deriv else self.outputs
+                provided[node] = self.matrices[matrix].copy()
+            case c.Propagate():
+                self._propagate(command)
+            case c.Backprop():
+                self._backprop(command)
+            case c.NoOp():
+                pass
+            case _:
+                self._move(command)
+
+    def _move(self, command: c.Command) -> None:
+        match command:
+            case c.MatrixCopy(to, source, alpha):
+                self.at(to)[:] = np.float32(alpha) * self.at(source)
+            case c.MatrixAdd(to, source, alpha):
+                self.at(to)[:] += np.float32(alpha) * self.at(source)
+            case c.CopyRows(to, source, rows, alpha):
+                self.at(to)[:] = np.float32(alpha) * _rows(self.at(source), rows)
+            case c.AddRows(to, source, rows, alpha):
+                self.at(to)[:] += np.float32(alpha) * _rows(self.at(source), rows)
+            case c.CopyRowsMulti(to, sources, pairs, alpha) | c.AddRowsMulti(to, sources, pairs, alpha):
+                target = self.at(to)
+                if isinstance(command, c.CopyRowsMulti):
+                    target[:] = 0
+                for k, source in enumerate(sources):
+                    here = (pairs[:, 0] == k) & (pairs[:, 1] >= 0)
+                    target[here] += np.float32(alpha) * self.at(source)[pairs[here, 1]]
+            case c.CopyToRowsMulti(source, targets, pairs, alpha) | c.AddToRowsMulti(source, targets, pairs, alpha):
+                values = np.float32(alpha) * self.at(source)
+                for k, to in enumerate(targets):
+                    here = (pairs[:, 0] == k) & (pairs[:, 1] >= 0)
+                    rows = pairs[here, 1]
+                    before = 0 if isinstance(command, c.CopyToRowsMulti) else self.at(to)[rows]
+                    self.at(to)[rows] = before + values[here]
+            case c.AddRowRanges(to, source, ranges, alpha):
+                target, values = self.at(to), self.at(source)
+                for row, (begin, end) in enumerate(ranges):
+                    if begin >= 0:
+                        target[row] += np.float32(alpha) * values[begin:end].sum(axis=0)
+            case _:
+                raise TypeError(complaint("run_reference", "a command", command, "Compile the computation anew."))
+
+    def _accept(self, matrix: int, node: str) -> None:
+        shape = self.computation.matrices[matrix]
+        given = self.derivs if shape.deriv else self.given
+        what = "output_derivs" if shape.deriv else "inputs"
+        if node not in given:
+            raise ValueError(
+                complaint("run_reference", f"{what} with {node!r}", sorted(given), "Pass an array for it.")
+            )
+        values = _float(given[node])
+        if values.shape != (shape.rows, shape.cols):
+            want = f"{what}[{node!r}] of shape {(shape.rows, shape.cols)}"
+            raise ValueError(complaint("run_reference", want, values.shape, "Pass a row per Index."))
+        self.matrices[matrix] = values.copy()
+
+    def _facts(self, component: Component, command: c.Propagate | c.Backprop) -> Facts:
+        reads: tuple[np.ndarray, ...] = ()
+        pairs = None
+        if command.precomputed is not None:
+            known = self.computation.precomputed[command.precomputed]
+            reads = known.reads
+            if known.window is not None:
+                source, splits = known.window
+                pairs = np.repeat(np.arange(len(splits) - 1), np.diff(splits)), source
+        facts = component.facts(command.indexes, reads, pairs)
+        if not component.needs_key():
+            return facts
+        if self.key is None:
+            want = f"a key, for the random numbers of {command.node}"
+            raise ValueError(complaint("run_reference", want, None, "Pass key=, or use net.in_test_mode()."))
+        drawn: Facts = jax.tree.map(np.asarray, component.drawn(facts, node_key(self.key, command.node)))
+        return drawn
+
+    def _propagate(self, command: c.Propagate) -> None:
+        component, to = self.components[command.component], self.at(command.to)
+        x = np.zeros((to.shape[0], 0), np.float32) if command.source is None else self.at(command.source)
+        own = self.params.get(command.component, {})
+        to[:] = component.forward(np, own, x, self._facts(component, command))
+
+    def _backprop(self, command: c.Backprop) -> None:
+        component, dy = self.components[command.component], self.at(command.output_deriv)
+        x, y = (
+            np.full((rows, dim), np.nan, np.float32) if sub is None else self.at(sub)
+            for sub, rows, dim in (
+                (command.source, self._input_rows(command), component.input_dim),
+                (command.output, dy.shape[0], component.output_dim),
+            )
+        )
+        own = self.params.get(command.component, {})
+        dx, grads = component.backward(own, x, y, dy, self._facts(component, command))
+        if command.input_deriv is not None:
+            self.at(command.input_deriv)[:] = dx
+        if command.model:
+            self.grads[command.component] = jax.tree.map(np.add, self.grads[command.component], grads)
+
+    def _input_rows(self, command: c.Backprop) -> int:
+        known = command.input_deriv
+        return self.at(command.output_deriv).shape[0] if known is None else known.height
+
+
+def _float(values: Any) -> np.ndarray:
+    return np.asarray(values, np.float32)
+
+
+def _rows(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    taken = np.zeros((len(rows), values.shape[1]), values.dtype)
+    taken[rows >= 0] = values[rows[rows >= 0]]
+    return taken

@@ -1,0 +1,130 @@
+"""A chain of components as one."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..._typing import Array, Namespace
+from .._reads import Same
+from ._base import REQUIRED, Component, Facts, Params, Updatable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composite(Updatable):
+    """Simple components, one after the other; what ``max-rows-process`` limits is not limited here."""
+
+    kind: ClassVar[str] = "CompositeComponent"
+    ignored: ClassVar[frozenset[str]] = Updatable.ignored | {"max-rows-process"}
+    tags: ClassVar[tuple[str, ...]] = ("MaxRowsProcess", "NumComponents")
+    components: tuple[Component, ...] = REQUIRED
+
+    def _settle(self) -> None:
+        if not self.components:
+            raise self.fault("num-components of at least 1", 0, "Add component1='type=...'.")
+        for number, part in enumerate(self.components, start=1):
+            if part.reads != Same():
+                got = f"component{number} {part.kind}"
+                raise self.fault("parts that read single rows", got, "Use a node of its own.")
+        for number, (a, b) in enumerate(zip(self.components, self.components[1:], strict=False), start=1):
+            if a.output_dim != b.input_dim:
+                got = f"component{number} with {a.output_dim} columns and component{number + 1} with {b.input_dim}"
+                raise self.fault("parts that fit together", got, "Change a dim.")
+
+    @property
+    def input_dim(self) -> int:
+        """Of the first part."""
+        return self.components[0].input_dim
+
+    @property
+    def output_dim(self) -> int:
+        """Of the last part."""
+        return self.components[-1].output_dim
+
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """The parts with trained numbers; see `trained` of each."""
+        return tuple(f"component{k}" for k, part in enumerate(self.components, start=1) if part.trained)
+
+    def trained_of(self, params: Params) -> Params:
+        """Part by part."""
+        parts = {f"component{k}": part for k, part in enumerate(self.components, start=1)}
+        return {name: parts[name].trained_of(own) for name, own in params.items()}
+
+    def init(self, key: Any) -> Params:
+        """A dict per part that has numbers."""
+        keys = jax.random.split(key, len(self.components))
+        inits = ((f"component{k + 1}", part.init(keys[k])) for k, part in enumerate(self.components))
+        return {name: params for name, params in inits if params}
+
+    def num_parameters(self) -> int:
+        """Of all parts."""
+        return sum(part.num_parameters() for part in self.components)
+
+    def needs_key(self) -> bool:
+        """If a part does."""
+        return any(part.needs_key() for part in self.components)
+
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
+        """One set of facts per part."""
+        return Facts(parts=tuple(part.facts(index, sources, pairs) for part in self.components))
+
+    def drawn(self, facts: Facts, key: Any) -> Facts:
+        """Each part from a key of its own."""
+        pairs = enumerate(zip(self.components, facts.parts, strict=True))
+        return facts._replace(parts=tuple(part.drawn(own, jax.random.fold_in(key, k)) for k, (part, own) in pairs))
+
+    @property
+    def gathers(self) -> bool:
+        """If a part does."""
+        return any(part.gathers for part in self.components)
+
+    def statistics(self, params: Params, x: Array, facts: Facts) -> Params:
+        """Of the parts, where they have any."""
+        values = self.values(jnp, params, x, facts)
+        new: Params = {}
+        for k, part in enumerate(self.components):
+            name = f"component{k + 1}"
+            if part.gathers:
+                own = part.statistics(params[name], values[k], facts.parts[k]._replace(valid=facts.valid))
+                new[name] = params[name] | own
+        return new
+
+    def check_statistics(self, params: Params) -> None:
+        """Of every part."""
+        for k, part in enumerate(self.components):
+            part.check_statistics(params.get(f"component{k + 1}", {}))
+
+    def in_test_mode(self, on: bool) -> Component:
+        """Every part in test or in training mode."""
+        parts = tuple(part.in_test_mode(on) for part in self.components)
+        texts = {f"component{k}": part.text() for k, part in enumerate(parts, start=1)}
+        return replace(self, components=parts, keys={**self.keys, **texts})
+
+    def values(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> list[Array]:
+        """What each part reads, and last what the last one gives."""
+        values = [x]
+        for k, part in enumerate(self.components):
+            own = facts.parts[k]._replace(valid=facts.valid)
+            values.append(part.forward(xp, params.get(f"component{k + 1}", {}), values[-1], own))
+        return values
+
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+        """Part after part."""
+        return self.values(xp, params, x, facts)[-1]
+
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+        """From the last part to the first; the values between are computed again."""
+        values = self.values(np, params, x, facts)
+        grads: Params = {}
+        for k in reversed(range(len(self.components))):
+            name = f"component{k + 1}"
+            part, (before, after) = self.components[k], values[k : k + 2]
+            dy, own = part.backward(params.get(name, {}), before, after, dy, facts.parts[k])
+            grads |= {name: own} if own else {}
+        return dy, grads
+
+
+KINDS: tuple[type[Component], ...] = (Composite,)

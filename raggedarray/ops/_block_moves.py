@@ -1,0 +1,176 @@
+"""Entries of blocks from elsewhere: along component axes by address, and functions of one axis fibre by fibre.
+
+A fibre is what one sees along one component axis with the other indices fixed. An op that orders or accumulates along
+an axis sees the fibres as rows, and the result goes back to where they were.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from .._array import RaggedArray, as_last
+from .._blocks import Elements, addresses, elements, extents, known_total, pack, packed, select_axes
+from .._errors import DynamicShapeError, complaint
+from .._partition import BlockPartition, RowPartition
+from .._typing import Array
+from ..backends import kernels, namespace
+from ._block_views import permuted
+from ._moves import Move, new_length, source
+from .blocks import contiguous, to_rows
+
+
+def move_block(op: str, x: RaggedArray, moves: dict[int, Move], shifts: Any = None, fill: Any = None) -> RaggedArray:
+    """Apply moves to component axes: the sizes change, each new element is an old one, or ``fill``."""
+    x = contiguous(x)
+    block = x.block
+    assert block is not None
+    first = len(x.partitions)
+    low = [a for a in moves if a < first]
+    if low:
+        advice = "Index the components, as in `x[::-1]` or `x[rows]`, or convert them with `ra.to_rows`."
+        raise ValueError(complaint(op, f"axes from {first}, those of components", f"axis {low[0]}", advice))
+    steps = tuple(moves.get(first + r) for r in range(len(block.axes)))
+    by = tuple((shifts or {}).get(first + r) for r in range(len(block.axes)))
+    made = x.kernels.call(_moved_sizes, block, steps=steps)
+    total = known_total(made)
+    if isinstance(total, int) and x.kernels.trims:
+        bound = total
+    elif all(m is None or m.kind in ("flip", "roll", "truncate") for m in steps):
+        bound = block.bound
+    elif all(m is None or m.kind in ("flip", "roll", "truncate", "repeat", "tile", "window") for m in steps):
+        bound = block.bound
+        for m in steps:
+            bound *= m.n if m is not None and m.kind in ("repeat", "tile", "window") else 1
+    elif isinstance(total, int):
+        bound = total
+    else:
+        raise DynamicShapeError(complaint(op, "a static capacity", "traced sizes", "Use `ra.to_padded(x, length=)`."))
+    made = BlockPartition(made.sizes, axes=made.axes, bound=bound)
+    values = x.kernels.call(_move, x.values, block, made, by, fill, steps=steps)
+    return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
+
+
+def _moved_sizes(block: BlockPartition, *, steps: Any) -> BlockPartition:
+    xp = namespace(block.sizes)
+    sizes: list[Any] = []
+    for size, m in zip(extents(block), steps, strict=True):
+        sizes.append(new_length(m, size))
+        if m is not None and m.kind == "window":
+            sizes.append(m.n)
+    columns = [s for s in sizes if not isinstance(s, int)]
+    table = xp.stack(columns, axis=1) if columns else xp.zeros((block.nrows, 0), dtype=block.sizes.dtype)
+    return BlockPartition(table, axes=tuple(s if isinstance(s, int) else None for s in sizes), bound=0)
+
+
+def _move(values: Array, block: BlockPartition, made: BlockPartition, by: Any, fill: Any, *, steps: Any) -> Array:
+    e = elements(made, made.bound)
+    k, xp = kernels(values), namespace(block.sizes)
+    used = there = e.component < block.nrows
+    places = iter(e.at)
+    at: list[Array] = []
+    for size, m, shift in zip(extents(block), steps, by, strict=True):
+        limit: Any = size if isinstance(size, int) else k.pick(size, e.component)
+        place = source(m, next(places), limit, shift)
+        if m is not None and m.kind == "window":
+            place = place + next(places)
+        there = there & (place >= 0) & (place < limit)
+        at.append(place)
+    slot = addresses(block, Elements(e.component, tuple(at)), values.shape[0])
+    found = k.pick(values, xp.where(there, slot, xp.asarray(values.shape[0], dtype=slot.dtype)))
+    if fill is None:
+        return found
+    shape = (there.shape[0], *(1,) * (values.ndim - 1))
+    fill = namespace(fill).reshape(fill, (1,) * (found.ndim - fill.ndim) + tuple(fill.shape))
+    return namespace(values).where(xp.reshape(used & ~there, shape), fill, found)
+
+
+def along_block(
+    op: str,
+    x: RaggedArray,
+    axis: int,
+    f: Callable[[RaggedArray, int], Any],
+    *,
+    lengths: Move | None = None,
+) -> Any:
+    """``f(rows, axis)`` of the fibres along ``axis``, put back; ``lengths`` says how long a fibre becomes.
+
+    Along an inner axis ``f`` sees the elements as they are; along axis 0 or one above the components, rows of rows.
+    ``f`` may give a tuple of arrays.
+    """
+    x = contiguous(x)
+    block = x.block
+    assert block is not None
+    r = axis - len(x.partitions)
+    if r < 0:
+        if lengths is not None:
+            advice = "Convert it with `ra.to_rows`."
+            raise ValueError(complaint(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
+        rows = f(to_rows(x), axis)
+        return _each(rows, lambda out: _over(x, packed(block, out.capacity), out.values))
+    if r >= len(block.axes):
+        rows = f(x.components_as_rows(op), axis - len(block.axes) + 1)
+        return _each(rows, lambda out: _over(x, packed(block, out.capacity), out.values))
+    order = (*(q for q in range(len(block.axes)) if q != r), r)
+    turned, rows = fibres(x, r)
+    back = tuple(order.index(q) for q in range(len(block.axes)))
+
+    def restored(out: RaggedArray) -> RaggedArray:
+        final = turned
+        if lengths is not None:
+            final = x.kernels.call(_relengthen, turned, f=lengths)
+        final = BlockPartition(final.sizes, axes=final.axes, bound=out.capacity)
+        view = _over(x, permuted(final, back), out.values)
+        return contiguous(view)
+
+    return _each(f(rows, 1), restored)
+
+
+def fibres(x: RaggedArray, r: int) -> tuple[BlockPartition, RaggedArray]:
+    """The packed block with axis ``r`` last, and its fibres along it as rows."""
+    block = x.block
+    assert block is not None
+    order = (*(q for q in range(len(block.axes)) if q != r), r)
+    values, splits = x.kernels.call(_fibres, x.values, block, order=order)
+    turned = select_axes(block, order, int(values.shape[0]))
+    return turned, RaggedArray(values, (RowPartition(splits),))
+
+
+def _fibres(values: Array, block: BlockPartition, *, order: tuple[int, ...]) -> tuple[Array, Array]:
+    turned = permuted(block, order)
+    if order != tuple(range(len(order))):
+        values = pack(values, turned, block.bound)
+    flat = select_axes(block, order, block.bound)
+    above = BlockPartition(
+        flat.sizes[:, : flat.sizes.shape[1] - (flat.axes[-1] is None)], axes=flat.axes[:-1], bound=block.bound
+    )
+    length = extents(flat)[-1]
+    xp, k = namespace(block.sizes), kernels(block.sizes)
+    if isinstance(length, int):
+        length = xp.full((block.nrows,), length, dtype=block.sizes.dtype)
+    count = xp.ones((block.nrows,), dtype=block.sizes.dtype)
+    for n in extents(above):
+        count = count * n
+    count = xp.where(length > 0, count, xp.zeros_like(count))  # fibres without elements need no row
+    ends = xp.concat((xp.zeros((1,), dtype=count.dtype), xp.cumulative_sum(count, dtype=count.dtype)))
+    size = k.bound(ends[-1], values.shape[0])
+    component = k.row_ids(ends, size)
+    each = k.pick(length, component)
+    return values, xp.concat((xp.zeros((1,), dtype=count.dtype), xp.cumulative_sum(each, dtype=count.dtype)))
+
+
+def _relengthen(block: BlockPartition, *, f: Move) -> BlockPartition:
+    """The same with another size of the last axis."""
+    xp, sizes = namespace(block.sizes), list(extents(block))
+    sizes[-1] = new_length(f, sizes[-1])
+    columns = [s for s in sizes if not isinstance(s, int)]
+    table = xp.stack(columns, axis=1) if columns else xp.zeros((block.nrows, 0), dtype=block.sizes.dtype)
+    return BlockPartition(table, axes=tuple(s if isinstance(s, int) else None for s in sizes), bound=block.bound)
+
+
+def _each(out: Any, f: Callable[[RaggedArray], RaggedArray]) -> Any:
+    if isinstance(out, RaggedArray):
+        return f(out)
+    return type(out)(*map(f, out)) if hasattr(out, "_fields") else tuple(map(f, out))
+
+
+def _over(x: RaggedArray, block: BlockPartition, values: Array) -> RaggedArray:
+    return RaggedArray(values, (*x.partitions[:-1], as_last(block)))

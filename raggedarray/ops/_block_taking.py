@@ -1,0 +1,110 @@
+"""Components and runs by index, where indices may be traced: `take` and `narrow` of blocks."""
+
+from typing import Any
+
+from .._array import RaggedArray, as_last
+from .._blocks import component_splits, extents
+from .._errors import complaint
+from .._partition import BlockPartition
+from .._typing import Array
+from ..backends import Kernels, is_array, kernels, kind, namespace
+from ._block_indexing import block_getitem, in_use, over
+from ._block_views import chosen, cut
+from ._broadcast import into
+from ._checking import sizes_of
+from ._overflow import fits, spoil
+
+
+def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) -> Any:
+    """Components by index, as a view; or entries of every component along one of their axes, by a gather."""
+    if isinstance(indices, RaggedArray):
+        got = f"ragged indices of shape {indices.shape}"
+        raise ValueError(complaint(op, "dense indices for a block", got, "Convert it with `ra.to_rows(x)`."))
+    k = kernels(indices) if x.kernels.name == "numpy" else x.kernels
+    x, indices = into(k, x), indices if kernels(indices) is k else k.asarray(indices)
+    if axis or len(x.partitions) > 1 or capacity is None:
+        return block_getitem(x, [*(slice(None),) * axis, indices, *(slice(None),) * (x.ndim - axis - 1)])
+    bound = sizes_of(op, capacity)
+    block = x.block
+    assert block is not None
+    if indices.ndim != 1 or kind(indices.dtype) not in ("int", "uint"):
+        got = f"{indices.dtype} of shape {tuple(indices.shape)}"
+        raise TypeError(complaint(op, "integer indices of one axis", got, "Flatten them."))
+    made = k.call(_chosen, block, k.index(indices), bound=bound)
+    ok = fits(op, component_splits(made)[-1], bound, "a capacity", "capacity=")
+    return RaggedArray(spoil(x.values, ok), (as_last(made),))
+
+
+def _chosen(block: BlockPartition, index: Array, *, bound: int) -> BlockPartition:
+    xp, n = namespace(block.sizes), block.nrows
+    index = xp.astype(index, block.sizes.dtype)
+    index = xp.where(index < 0, index + n, index)
+    return chosen(block, xp.where((index >= 0) & (index < n), index, xp.asarray(n, dtype=index.dtype)), bound)
+
+
+def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) -> RaggedArray:
+    """``length`` entries from ``start`` of every component along one of its axes, ints or one for each: a view."""
+    block, r = x.block, axis - len(x.partitions)
+    assert block is not None
+    if r < 0:
+        advice = "Slice the components, `x[a:b]`, or convert it with `ra.to_rows(x)`."
+        raise ValueError(complaint(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
+    k = kernels(block.sizes)
+    size = extents(block)[r]
+    begin, count = (_each(op, k, block, a, what) for a, what in ((start, "start"), (length, "length")))
+    view, short = k.call(_narrowed, block, begin, count, in_use(x), axis=r)
+    if k.is_concrete(short):
+        if bool(short[0]):
+            _, n, at, have = (int(a) for a in short)
+            got = f"{n} from {at} in a component of size {have}"
+            advice = "Use `x[:, a:b]` to clip."
+            raise ValueError(complaint(op, f"runs within every component along axis {axis}", got, advice))
+        values = x.values
+    else:
+        if k.checking():
+            _, n, at, have = short
+            got = "{n} from {at} in a component of size {have}"
+            advice = "Use `x[:, a:b]` to clip."
+            text = complaint(op, f"runs within every component along axis {axis}", got, advice)
+            k.check(~short[0], text, n=n, at=at, have=have)
+        values = spoil(x.values, ~short[0])
+    static = length if isinstance(size, int) and isinstance(length, int) else None
+    if static is not None:
+        axes = (*view.axes[:r], static, *view.axes[r + 1 :])
+        column = sum(n is None for n in view.axes[:r])
+        xp = namespace(view.sizes)
+        kept = [view.sizes[:, c] for c in range(view.sizes.shape[1]) if c != column]
+        table = xp.stack(kept, axis=1) if kept else xp.zeros((view.nrows, 0), dtype=view.sizes.dtype)
+        view = BlockPartition(table, view.strides, view.offsets, axes=axes, bound=view.bound)
+    return over(RaggedArray(values, x.partitions), view)
+
+
+def _each(op: str, k: Kernels, block: BlockPartition, given: Any, what: str) -> Array:
+    if isinstance(given, RaggedArray):
+        given = given.values
+    if not is_array(given):
+        given = sizes_of(op, given)
+        return namespace(block.sizes).full((block.nrows,), given, dtype=block.sizes.dtype)
+    if kind(given.dtype) not in ("int", "uint") or (given.ndim and tuple(given.shape) != (block.nrows,)):
+        got = f"{given.dtype} of shape {tuple(given.shape)}"
+        raise TypeError(complaint(op, f"an integer {what}, or one for each component", got, "Convert it."))
+    given = k.index(given if kernels(given) is k else k.asarray(given))
+    return namespace(given).broadcast_to(given, (block.nrows,))
+
+
+def _narrowed(
+    block: BlockPartition, start: Array, length: Array, used: Array, *, axis: int
+) -> tuple[BlockPartition, tuple[Array, ...]]:
+    xp = namespace(block.sizes)
+    size = extents(block)[axis]
+    size = xp.full((block.nrows,), size, dtype=block.sizes.dtype) if isinstance(size, int) else size
+    begin = xp.where(start < 0, start + size, start)
+    bad = used & ((begin < 0) | (length < 0) | (begin + length > size))
+    inside = ~bad & used
+    begin, count = xp.where(inside, begin, xp.zeros_like(begin)), xp.where(inside, length, xp.zeros_like(length))
+    view = cut(block, axis, begin, count, 1)
+    if not block.nrows:
+        nothing = xp.zeros((), dtype=size.dtype)
+        return view, (xp.asarray(False), nothing, nothing, nothing)
+    row = xp.argmax(xp.astype(bad, xp.int32))
+    return view, (xp.any(bad), length[row], start[row], size[row])

@@ -1,0 +1,107 @@
+"""Blocks seen otherwise, nothing moved: axes permuted, cut, dropped and added, components chosen.
+
+Each function takes a `BlockPartition` and gives one over the same buffer. A stride of 0 repeats, a negative one
+reverses; sizes say how far each axis goes, so that no address outside the old ones arises.
+"""
+
+from typing import Any
+
+from .._blocks import extents, is_packed, starts, steps
+from .._partition import BlockPartition
+from .._typing import Array
+from ..backends import kernels, namespace
+
+
+def make(
+    p: BlockPartition,
+    sizes: list[Any],
+    strides: list[Array],
+    offsets: Array,
+    axes: tuple[int | None, ...],
+    bound: int | None = None,
+) -> BlockPartition:
+    """A strided block from columns: ``sizes`` has an int or an array for each axis."""
+    xp, n = namespace(p.sizes), p.nrows if offsets is None else int(offsets.shape[0])
+    ragged = [s for s, a in zip(sizes, axes, strict=True) if a is None]
+    dtype = p.sizes.dtype
+    table = xp.stack(ragged, axis=1) if ragged else xp.zeros((n, 0), dtype=dtype)
+    steps_ = xp.stack(strides, axis=1) if strides else xp.zeros((n, 0), dtype=dtype)
+    return BlockPartition(table, steps_, offsets, axes=axes, bound=p.bound if bound is None else bound)
+
+
+def permuted(p: BlockPartition, order: tuple[int, ...]) -> BlockPartition:
+    """Component axes in another order."""
+    if order == tuple(range(len(p.axes))):
+        return p
+    sizes, strides = extents(p), steps(p)
+    return make(p, [sizes[r] for r in order], [strides[r] for r in order], starts(p), tuple(p.axes[r] for r in order))
+
+
+def with_axis(p: BlockPartition, r: int) -> BlockPartition:
+    """A new component axis of size 1 before axis ``r``."""
+    axes = (*p.axes[:r], 1, *p.axes[r:])
+    if is_packed(p):
+        return BlockPartition(p.sizes, axes=axes, bound=p.bound)
+    xp, sizes, strides = namespace(p.sizes), list(extents(p)), list(steps(p))
+    sizes.insert(r, 1)
+    strides.insert(r, xp.zeros((p.nrows,), dtype=p.sizes.dtype))
+    return make(p, sizes, strides, starts(p), axes)
+
+
+def without_axis(p: BlockPartition, r: int) -> BlockPartition:
+    """Without component axis ``r``, whose size is 1."""
+    axes = (*p.axes[:r], *p.axes[r + 1 :])
+    if is_packed(p):
+        return BlockPartition(p.sizes, axes=axes, bound=p.bound)
+    sizes, strides = list(extents(p)), list(steps(p))
+    del sizes[r], strides[r]
+    return make(p, sizes, strides, starts(p), axes)
+
+
+def cut(p: BlockPartition, r: int, first: Any, size: Any, step: int) -> BlockPartition:
+    """Along axis ``r`` the ``size`` entries ``first, first + step, ...``: ints, or arrays, one for each component."""
+    sizes, strides = list(extents(p)), list(steps(p))
+    xp = namespace(p.sizes)
+    begin = starts(p) + xp.astype(xp.asarray(first) * strides[r], p.sizes.dtype, copy=False)
+    sizes[r], strides[r] = size, strides[r] * step
+    axes = (*p.axes[:r], size if isinstance(size, int) else None, *p.axes[r + 1 :])
+    return make(p, sizes, strides, begin, axes)
+
+
+def at_index(p: BlockPartition, r: int, index: Array) -> BlockPartition:
+    """One entry of each component along axis ``r``, which is dropped."""
+    sizes, strides = list(extents(p)), list(steps(p))
+    begin = starts(p) + index * strides[r]
+    del sizes[r], strides[r]
+    return make(p, sizes, strides, begin, (*p.axes[:r], *p.axes[r + 1 :]))
+
+
+def stretched(p: BlockPartition, r: int, n: int, bound: int) -> BlockPartition:
+    """Axis ``r``, of size 1, repeated ``n`` times by a stride of 0."""
+    sizes, strides = list(extents(p)), list(steps(p))
+    sizes[r], strides[r] = n, strides[r] * 0
+    return make(p, sizes, strides, starts(p), (*p.axes[:r], n, *p.axes[r + 1 :]), bound)
+
+
+def chosen(p: BlockPartition, index: Array, bound: int) -> BlockPartition:
+    """Components by index, repeats allowed; an index of ``n`` gives an empty one."""
+    k, xp = kernels(p.sizes), namespace(p.sizes)
+    columns = [k.pick(s, index) for s in steps(p)]
+    strides = xp.stack(columns, axis=1) if columns else xp.zeros((index.shape[0], 0), dtype=p.sizes.dtype)
+    return BlockPartition(k.pick(p.sizes, index), strides, k.pick(starts(p), index), axes=p.axes, bound=bound)
+
+
+def folded(p: BlockPartition, inner: tuple[int, ...]) -> BlockPartition:
+    """With inner axes as the last component axes: over the values flattened accordingly."""
+    if not inner:
+        return p
+    xp, size = namespace(p.sizes), 1
+    tail: list[int] = []
+    for n in reversed(inner):
+        tail.insert(0, size)
+        size *= n
+    axes, bound = p.axes + inner, p.bound * size
+    if is_packed(p):
+        return BlockPartition(p.sizes, axes=axes, bound=bound)
+    strides = [s * size for s in steps(p)] + [xp.full((p.nrows,), n, dtype=p.sizes.dtype) for n in tail]
+    return make(p, [*extents(p), *inner], strides, starts(p) * size, axes, bound)

@@ -1,0 +1,39 @@
+"""Whether ids lie in a table: an error where they can be read, a run-time check where they are traced."""
+
+from typing import Any
+
+from ..._array import RaggedArray
+from ..._errors import complaint
+from ...backends import kernels, kind, namespace
+from ..capacity import used_entries
+
+
+def need_ids(op: str, ids: Any, what: str = "ids") -> None:
+    """Raise unless ids are integers."""
+    if kind(ids.dtype) not in ("int", "uint"):
+        raise TypeError(complaint(op, f"integer {what}", f"dtype {ids.dtype}", "Convert them with `.astype(int)`."))
+
+
+def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | None = None) -> None:
+    """Raise unless ids are from 0 to ``size - 1`` (or ``ignore``); of a RaggedArray, those outside slack."""
+    values = ids.values if isinstance(ids, RaggedArray) else ids
+    k, xp = kernels(values), namespace(values)
+    concrete = ids.is_concrete() if isinstance(ids, RaggedArray) else k.is_concrete(ids)
+    expected, advice = f"{what} from 0 to {size - 1}", "Check the vocabulary."
+    if concrete:
+        host = k.host(values)
+        used = host[: used_entries(ids)[-1]] if isinstance(ids, RaggedArray) else host.reshape(-1)
+        bad = (used < 0) | (used >= size)
+        found = (bad if ignore is None else bad & (used != ignore)).nonzero()
+        if found[0].size:
+            at = tuple(int(axis[0]) for axis in found)
+            raise IndexError(complaint(op, expected, f"{used[at]} at slot {at[0]}", advice))
+    elif k.checking():
+        known = (values >= 0) & (values < size)
+        if ignore is not None:
+            known = known | (values == ignore)
+        if isinstance(ids, RaggedArray):
+            mask = xp.reshape(ids.used_mask(), (ids.capacity, *(1,) * len(ids.inner_shape)))
+            known = known | ~mask
+        seen = xp.where(known, xp.zeros_like(values), values)
+        k.check(xp.all(known), complaint(op, expected, "{low} to {high}", advice), low=xp.min(seen), high=xp.max(seen))

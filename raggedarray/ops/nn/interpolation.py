@@ -1,0 +1,146 @@
+"""Rows resampled to other lengths.
+
+Positions are worked out in integers, exactly, whatever the lengths: in float32 the rounding of a long row would
+pick a neighbour.
+"""
+
+from typing import Any
+
+from ..._array import RaggedArray
+from ..._errors import DynamicShapeError, complaint
+from ..._levels import parents, positions, splits_of
+from ..._partition import RowPartition
+from ..._typing import Array
+from ...backends import is_array, kernels, kind, namespace
+from .._along import column
+from .._broadcast import into
+from .._checking import ragged_only, sizes_of
+from .._overflow import fits, spoil
+from .._reduce import accumulator
+from ..capacity import bucket_size
+from ._windows import last_rows, with_rows_of
+
+__all__ = ["interpolate"]
+
+
+def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: int | None = None) -> Any:
+    """Each row resampled to a given length: ``[nrows, (len), *inner]`` to ``[nrows, (lengths), *inner]``.
+
+    ``lengths`` is an int for all rows, or ``int[nrows]`` (with two ragged axes ragged integers like
+    ``x.row_lengths(axis=2)``). ``"nearest"`` takes element ``floor(i * len / lengths)``; ``"linear"`` interpolates at
+    ``(i + 0.5) * len / lengths - 0.5``, element centres on element centres, constant beyond the outer ones: both as
+    torch does without ``align_corners``. An empty row gives zeros. Halves are interpolated in float32, integers by
+    ``"linear"`` give the default float.
+
+    The capacity is ``nrows * lengths`` for an int. Lengths that can be read are added up, and on JAX rounded as
+    `bucket_size` does; traced ones need ``capacity=``. One too small raises, or under jit gives NaN.
+
+    >>> x = ragged([[0.0, 10.0], [], [5.0]])
+    >>> interpolate(x, np.array([4, 1, 2]), method="linear").tolist()
+    [[0.0, 2.5, 7.5, 10.0], [0.0], [5.0, 5.0]]
+    >>> interpolate(x, np.array([4, 0, 2])).tolist()
+    [[0.0, 0.0, 10.0, 10.0], [], [5.0, 5.0]]
+    """
+    op = "nn.interpolate"
+    if method not in ("nearest", "linear"):
+        raise ValueError(complaint(op, "method='nearest' or 'linear'", repr(method), "Pass one of these."))
+    if kind(x.dtype) in ("complex", "bool") and method == "linear":
+        raise TypeError(complaint(op, "integers or floats", f"dtype {x.dtype}", "Take method='nearest'."))
+    x = into(ragged_only(op, x).kernels, x).used_values()
+    p = last_rows(op, x)
+    wanted, size, ok = _lengths(op, x, p, lengths, capacity)
+    values, splits = x.kernels.call(_resample, x.values, p, wanted, ok, size=size, method=method)
+    return with_rows_of(x, values, splits)
+
+
+def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int | None) -> tuple[Array, int, Any]:
+    """New lengths of the innermost rows (0 in slack), a static size for them, and whether they fit."""
+    k, like = kernels(p.splits), p.splits
+    capacity = None if capacity is None else sizes_of(op, capacity)
+    if not (is_array(given) or isinstance(given, RaggedArray)):
+        n = sizes_of(op, given)
+        if n < 0:
+            raise ValueError(complaint(op, "lengths of at least 0", f"{n}", "Pass a length."))
+        wanted = k.call(_same_length, x, n, nrows=p.nrows)
+        return wanted, p.nrows * n, True
+    shape = x.shape[: x.ragged_rank]
+    if tuple(given.shape) != shape or kind(given.dtype) not in ("int", "uint"):
+        got = f"{given.dtype} {given.shape}"
+        raise ValueError(complaint(op, f"lengths: integers of shape {shape}", got, "Pass one per row."))
+    if isinstance(given, RaggedArray):
+        given = into(k, given).used_values()
+        flat = k.call(_masked, given, nrows=p.nrows)
+    else:
+        flat = k.index(given if kernels(given) is k else k.asarray(given)) if k.name != "generic" else given
+    flat = namespace(flat).astype(flat, like.dtype, copy=False)
+    if k.is_concrete(flat):
+        host = k.host(flat)
+        if host.size and host.min() < 0:
+            raise ValueError(complaint(op, "lengths of at least 0", f"{host.min()}", "Pass one per row."))
+        need = int(host.sum())
+        if capacity is None:
+            return flat, need if k.trims else bucket_size(need), True
+        fits(op, need, capacity, "a capacity", "capacity=")
+        return flat, need if k.trims else capacity, True
+    if capacity is None:
+        raise DynamicShapeError(complaint(op, "a static capacity", "traced lengths", "Pass `capacity=`."))
+    return flat, capacity, fits(op, k.call(_total, flat), capacity, "a capacity", "capacity=")
+
+
+def _total(flat: Array) -> Array:
+    return namespace(flat).sum(flat)
+
+
+def _masked(lengths: RaggedArray, *, nrows: int) -> Array:
+    xp = lengths.xp
+    flat = xp.where(lengths.used_mask(), lengths.values, xp.zeros_like(lengths.values))
+    more = max(nrows - flat.shape[0], 0)
+    return xp.concat((flat[:nrows], xp.zeros((more,), dtype=flat.dtype)))
+
+
+def _same_length(x: RaggedArray, n: Any, *, nrows: int) -> Array:
+    """``n`` in every row in use."""
+    from .._along import used_rows
+
+    last = x.partitions[-1]
+    assert isinstance(last, RowPartition)
+    xp = namespace(last.splits)
+    at = xp.arange(nrows, dtype=last.splits.dtype)
+    used = at < used_rows(x.partitions, last.splits)
+    return xp.where(used, xp.full_like(at, n), xp.zeros_like(at))
+
+
+def _resample(v: Array, p: RowPartition, wanted: Array, ok: Any, *, size: int, method: str) -> tuple[Array, Array]:
+    xp, k = namespace(v), kernels(v)
+    made = RowPartition(splits_of(wanted))
+    splits = made.splits if ok is True else xp.minimum(made.splits, xp.asarray(size, dtype=made.splits.dtype))
+    row = parents(RowPartition(splits), size, splits)
+    at = positions(RowPartition(splits), row)
+    starts, length, n = (k.pick(a, row) for a in (p.splits[:-1], p.lengths, wanted))
+    some = (row < p.nrows) & (length > 0)
+    missing = xp.asarray(v.shape[0], dtype=starts.dtype)
+    n = xp.where(n > 0, n, xp.ones_like(n))
+    if method == "nearest":
+        low, _ = _scaled(at, length, n)
+        out = k.pick(v, xp.where(some, starts + low, missing))
+        return spoil(out, ok), splits
+    wide = xp.astype(v, accumulator(v, "float"), copy=False)
+    whole, rest = _scaled(2 * at + 1, length, 2 * n)  # half an element beyond the wanted position
+    share = xp.astype(rest, wide.dtype) / xp.astype(2 * n, wide.dtype)
+    down = rest < n
+    low = whole - xp.astype(down, whole.dtype)
+    part = column(xp.where(down, share + 0.5, share - 0.5), wide)
+    high = xp.minimum(low + 1, length - 1)
+    low = xp.maximum(low, xp.zeros_like(low))
+    first, second = (k.pick(wide, xp.where(some, starts + i, missing)) for i in (low, high))
+    out = first + (second - first) * part
+    return spoil(xp.astype(out, v.dtype if kind(v.dtype) == "float" else out.dtype, copy=False), ok), splits
+
+
+def _scaled(a: Array, length: Array, n: Array) -> tuple[Array, Array]:
+    """Quotient and remainder of ``a * length / n`` for ``a < n``, though the product may not fit the integer type."""
+    xp = namespace(a)
+    times, rest = length // n, length % n
+    guess = xp.astype(xp.astype(a, xp.float32) * xp.astype(rest, xp.float32) / xp.astype(n, xp.float32), a.dtype)
+    left = a * rest - guess * n  # both products wrap alike, so that their difference is right
+    return a * times + guess + left // n, left % n
