@@ -73,8 +73,7 @@ def axes(r: Recipe, shapes: Shapes, on: str) -> list[Any]:
         return [()]
     if shapes == ROWS:
         return [(1,), None] if on == "numpy" else [(1,)]
-    some: list[Any] = [(2,), None]
-    return some if on == "jax" else [*some, (1,), *([] if "arg" in r.text else [(1, 2)])]
+    return [(2,)] if on == "jax" else [(1,), (2,), None, *([] if "arg" in r.text else [(1, 2)])]
 
 
 def call(r: Recipe, xs: list[Any], axis: Any) -> Any:

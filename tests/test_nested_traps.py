@@ -21,6 +21,10 @@ def on_jax(x: RaggedArray, capacity: int = 20) -> RaggedArray:
     return ra.testing.poison(ra.asarray(x, xp="jax", capacity=capacity))
 
 
+def as_it_is(x: RaggedArray) -> RaggedArray:
+    return x
+
+
 def rows(*items: np.ndarray) -> RaggedArray:
     return ra.ragged(list(items), item_shape=(None, 2))
 
@@ -37,7 +41,7 @@ def holes(xp: Any = np) -> RaggedArray:
 
 VISIBLE = [BUFFER[:2], BUFFER[3:7]]
 EACH_KIND = pytest.mark.parametrize("make", [rows, block], ids=["rows", "block"])
-EACH_BACKEND = pytest.mark.parametrize("on", [lambda x: x, on_jax], ids=["numpy", "jax"])
+EACH_BACKEND = pytest.mark.parametrize("on", [as_it_is, on_jax], ids=["numpy", "jax"])
 
 
 def close(got: Any, want: Any, tol: float = 1e-5) -> None:
@@ -59,9 +63,10 @@ def test_softmax_gradient_over_the_ragged_axis(make: Any, f: Any) -> None:
     x = on_jax(make(A, EMPTY, B))
     weights = on_jax(make(*(np.cos(c) for c in (A, EMPTY, B))))
     got = jax.jit(ra.grad(lambda x: ra.sum(f(x, axis=1) * weights)))(x)
-    dense = jax.nn.softmax if f is ra.nn.softmax else jax.nn.log_softmax
-    one = jax.grad(lambda c, w: jnp.sum(dense(c, axis=0) * w))
-    want = [one(jnp.asarray(c), jnp.cos(c)) for c in (A, EMPTY, B)]
+    want = []
+    for c in (A, EMPTY, B):
+        w, share = np.cos(c), np.exp(c - c.max(0, initial=0)) / np.exp(c - c.max(0, initial=0)).sum(0)
+        want.append(share * (w - (w * share).sum(0)) if f is ra.nn.softmax else w - share * w.sum(0))
     each_close(got, want)
     if f is ra.nn.softmax:  # columns sum to 1 whatever x is
         each_close(jax.jit(ra.grad(lambda x: ra.sum(f(x, axis=-2))))(x), [0 * A, EMPTY, 0 * B])
@@ -71,7 +76,7 @@ def test_softmax_gradient_over_the_ragged_axis(make: Any, f: Any) -> None:
 def test_transpose_then_reduce_or_pad(on: Any) -> None:
     x = on(block(A, B))
     flipped = ra.matrix_transpose(x)
-    for f in (ra.sum, ra.argmax) if on is on_jax else (ra.sum, ra.mean, ra.max, ra.min, ra.argmax):
+    for f in (ra.max,) if on is on_jax else (ra.sum, ra.mean, ra.max, ra.min, ra.argmax):
         each_close(f(flipped, axis=-1), [np.asarray(c) for c in components(f(x, axis=1))])
     padded = np.zeros((2, 2, 5))
     padded[0, :, :3], padded[1] = A.T, B.T
@@ -87,8 +92,7 @@ def test_widths_come_from_the_lengths_whatever_ran_before(on: Any) -> None:
     close(before, [[0, 0, 0], [1, 2, 3]])
 
 
-@EACH_KIND
-@EACH_BACKEND
+@pytest.mark.parametrize("make, on", [(rows, as_it_is), (block, as_it_is), (block, on_jax)])
 def test_extremes_of_components_of_infinities(make: Any, on: Any) -> None:
     low, ordinary = np.full((2, 2), -np.inf), np.array([[1.0, 5.0], [2.0, 4.0], [3.0, 0.0]])
     x = on(make(low, ordinary))
@@ -162,14 +166,17 @@ def test_hidden_rows_reach_no_reduction(xp: Any) -> None:
 
 def test_hidden_rows_reach_no_gradient() -> None:
     h = ra.testing.poison(holes(jnp))  # NaN in the holes
-    scalar = ra.grad(lambda s: ra.sum(h * s))(jnp.float32(2))
-    close(scalar, np.concatenate(VISIBLE).sum())
-    weight = ra.grad(lambda w: ra.sum(ra.nn.linear(h, w)))(jnp.ones((2, 3)))
-    close(weight, np.broadcast_to(np.concatenate(VISIBLE).sum(0)[:, None], (2, 3)))
-    table = ra.grad(lambda t: ra.sum(h * t))(jnp.ones(2))
-    close(table, np.concatenate(VISIBLE).sum(0))
-    buffer = ra.grad(lambda x: ra.sum(x * x))(h)
-    each_close(buffer, [2 * c for c in VISIBLE])
+
+    def loss(h: Any, s: Any, w: Any, t: Any) -> Any:
+        return ra.sum(h * s) + ra.sum(ra.nn.linear(h, w)) + ra.sum(h * t) + ra.sum(h * h)
+
+    given = (h, jnp.float32(2), jnp.ones((2, 3)), jnp.ones(2))
+    buffer, scalar, weight, items = jax.jit(ra.grad(loss, (0, 1, 2, 3)))(*given)
+    everything = np.concatenate(VISIBLE)
+    close(scalar, everything.sum())
+    close(weight, np.broadcast_to(everything.sum(0)[:, None], (2, 3)))
+    close(items, everything.sum(0))
+    each_close(buffer, [2 * c + 6 for c in VISIBLE])
     assert not np.asarray(buffer.values)[[2, 7]].any()
 
 
@@ -260,9 +267,10 @@ def test_gradients_of_parts() -> None:
         first, second = ra.split(x, [1], axis=-1)
         return ra.sum(first * 2) + ra.sum(second * 3)
 
-    each_close(ra.grad(loss)(x), [np.tile([2.0, 3, 3, 3], (n, 1)) for n in (3, 0, 5)])
-    assert not np.asarray(ra.grad(loss)(x).values)[8:].any()
-    along = ra.grad(lambda x: ra.sum(ra.split(x, [2], axis=1)[1]))(x)
+    got = jax.jit(ra.grad(loss))(x)
+    each_close(got, [np.tile([2.0, 3, 3, 3], (n, 1)) for n in (3, 0, 5)])
+    assert not np.asarray(got.values)[8:].any()
+    along = jax.jit(ra.grad(lambda x: ra.sum(ra.split(x, [2], axis=1)[1])))(x)
     each_close(
         along, [np.repeat([[0.0], [0], [1]], 4, 1), np.zeros((0, 4)), np.repeat([[0.0], [0], [1], [1], [1]], 4, 1)]
     )

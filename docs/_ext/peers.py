@@ -165,7 +165,7 @@ TENSORFLOW: dict[str, list[Row]] = {
             "Of flat values; of whole rows, `jax.vmap` on the padded array.",
         ),
         ("tf.foldl, tf.scan", "to_padded", "`jax.lax.scan` on the padded array and its mask."),
-        ("tf.linalg.matmul", "nn.linear", "Rows times one matrix."),
+        ("tf.linalg.matmul", "matmul", "Rows times one matrix, lists of matrices, each its own shape."),
         ("tf.nn.embedding_lookup", "nn.embedding", ""),
         ("tf.nn.embedding_lookup_sparse", "nn.embedding_bag", "With `weights=`; an empty row gives zeros."),
         ("tf.nn.conv1d, max_pool1d, avg_pool1d", "nn.conv1d, nn.max_pool, nn.avg_pool", "Every row padded by itself."),

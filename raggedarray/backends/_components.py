@@ -5,6 +5,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
+from .._errors import complaint
 from .._typing import Array
 from . import backend, is_half
 
@@ -17,6 +18,9 @@ def each(f: Callable[..., Any], /) -> Callable[..., tuple[list[Array], Any]]:
         for i in range(stacks[0].shape[0]):
             leaves, structure = tree.flatten(f(*(s[i, ...] for s in stacks)), None)
             xp = array_namespace(stacks[0])
+            if made and len(leaves) != len(made[0]):
+                got = f"{len(made[0])} and {len(leaves)} results"
+                raise TypeError(complaint("map_components", "a function that gives arrays", got, "Return arrays."))
             made.append([x if hasattr(x, "shape") else xp.asarray(x) for x in leaves])
         xp = array_namespace(stacks[0])
         return [xp.stack([xp.asarray(x) for x in column]) for column in zip(*made, strict=True)], structure

@@ -75,6 +75,8 @@ def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
     if isinstance(x, RaggedArray):
         if x.ndim < lead.ndim:
             raise _mismatch(op, lead, x, "Insert axes of size 1 with `ra.expand_dims`.")
+        if len(x.partitions) == above and x.block is None:
+            return _from_entries(op, x, lead, above, axes)
         if len(x.partitions) <= above:
             raise _mismatch(op, lead, x, "Their outer axes must agree.")
         entry = _outer(op, x, lead, above)
@@ -96,13 +98,29 @@ def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
     return _Form(values, BlockPartition(nothing, axes=component, bound=rows * size), entry)
 
 
-def _outer(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> str:
-    """Whether the entries above the components are the same."""
+def _from_entries(op: str, x: RaggedArray, lead: RaggedArray, above: int, axes: int) -> _Form:
+    """One item for each component, ragged as the axes above them are."""
+    _agree_above(op, x, lead, above)
+    inner, size = x.inner_shape, 1
+    for n in inner[:axes]:
+        size *= n
+    values = x.xp.reshape(x.values, (x.capacity * size, *inner[axes:]))
+    like = _block(lead).sizes
+    nothing = namespace(like).zeros((x.capacity, 0), dtype=like.dtype)
+    return _Form(values, BlockPartition(nothing, axes=inner[:axes], bound=x.capacity * size), "same")
+
+
+def _agree_above(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> None:
     for level, (p, q) in enumerate(zip(lead.partitions[:above], x.partitions[:above], strict=True), start=1):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
             agree(op, p, q, level, outermost=level == 1)
         elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
             raise _mismatch(op, lead, x, "Their outer axes must agree.")
+
+
+def _outer(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> str:
+    """Whether the entries above the components are the same."""
+    _agree_above(op, x, lead, above)
     n, m = _block(lead).nrows, x.partitions[above].nrows
     if n == m:
         return "same"
@@ -239,6 +257,7 @@ def _read(values: Array, block: BlockPartition, to: BlockPartition, above: tuple
         component = xp.where(
             component < to.nrows, k.pick(rows, component), xp.asarray(block.nrows, dtype=component.dtype)
         )
+    component = xp.minimum(component, xp.asarray(block.nrows, dtype=component.dtype))
     slot = k.pick(starts(block), component)
     for step, at, n, m in zip(steps(block), e.at, block.axes, to.axes, strict=True):
         if n == 1 and m != 1:

@@ -29,6 +29,14 @@ def block_getitem(x: RaggedArray, items: list[Any]) -> Any:
     items = items[leading:]
     cut_at = _position(items, above + 1)
     outer, rest = items[:cut_at], items[cut_at:]
+    if above and _single(outer[0]) is not None and x.kernels.is_concrete(x.partitions):
+        row = rows_of(x, [_in_range(_single(outer[0]) or 0, x.nrows, 0)], OP, "")[0]
+        return row[(None,) * leading + tuple(items[1:])]
+    new = [n for n, i in enumerate(outer) if i is None]
+    if new and all(isinstance(i, slice) for i in outer if i is not None):
+        out = block_getitem(x, [i for i in items[:cut_at] if i is not None] + rest)
+        added = (*range(leading), *(n + leading for n in new))
+        return x.__array_namespace__().expand_dims(out, axis=added)
     if any(i is None for i in outer):
         raise IndexError(complaint(OP, "new axes in front or among component axes", "one between", "Use `x[None]`."))
     row = _single(outer[0]) if not above else None
@@ -98,9 +106,13 @@ def _components(x: RaggedArray, outer: list[Any]) -> Any:
         item = outer[0]
         if isinstance(item, slice) and item.step in (None, 1) and is_packed(block) and x.kernels.trims:
             return _run(x, *item.indices(x.nrows)[:2])
-        picked, bound = _rows(x, item, numbers)
-        new = chosen(block, picked, bound)
-        return RaggedArray(x.values, (as_last(new),))
+        shape = tuple(item.shape) if is_array(item) else ()
+        picked, bound = _rows(x, namespace(item).reshape(item, (-1,)) if len(shape) > 1 else item, numbers)
+        uniform: tuple[Any, ...] = ()
+        count = shape[0] if shape else 0
+        for n in shape[1:]:  # indices of several axes
+            uniform, count = (*uniform, UniformPartition(count, n)), count * n
+        return RaggedArray(x.values, (*uniform, as_last(chosen(block, picked, bound))))
     above = RaggedArray(numbers, x.partitions[:-1])
     got = above[tuple(outer)]
     ids = got.values if isinstance(got, RaggedArray) else got

@@ -254,6 +254,8 @@ class Work:
             return put_together(first, None, xp.stack([*pieces, *([xp.zeros_like(pieces[0])] * missing)]))
         inner = pieces[0].shape[count:]
         values = xp.concat([xp.reshape(p, (elements_of(p.shape[:count]), *inner)) for p in pieces])
+        if self.capacity is not None:
+            fits(self.op, values.shape[0], self.capacity, "a capacity", "capacity=")
         twin = packed_like(sizes, self.forms, self.sizes)
         block = block_of_sizes(sizes[:count], values.shape[0], kernels(first.block.sizes)) if twin is None else twin
         if block.bound != values.shape[0]:

@@ -58,7 +58,10 @@ def spelled(op: str, letters: str, operands: list[Any]) -> tuple[list[str], str]
     for i, (term, x) in enumerate(zip(given, operands, strict=True)):
         if len(term) != x.ndim:
             want, got = f"{len(term)} axes for {term!r}", f"shape {tuple(x.shape)} as operand {i}"
-            raise ValueError(complaint(op, want, got, "Name every axis by a letter."))
+            advice = (
+                "Name every axis by a letter." if op == "einsum" else "Rows of rows become matrices by `ra.to_blocks`."
+            )
+            raise ValueError(complaint(op, want, got, advice))
     unknown = sorted(set(out) - set("".join(given)))
     if unknown or len(set(out)) < len(out):
         raise ValueError(

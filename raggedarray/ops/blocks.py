@@ -11,11 +11,11 @@ component addresses are holes: like slack, they hold anything and reach nothing.
 from typing import Any
 
 from .._array import RaggedArray, as_last, rebuild
-from .._blocks import as_row_partitions, component_splits, is_packed, known_total, pack, packed, steps
+from .._blocks import as_row_partitions, component_splits, is_packed, known_total, on_host, pack, packed, steps
 from .._errors import complaint
 from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array
-from ..backends import is_array, kernels, kind, namespace
+from ..backends import Kernels, is_array, kernels, kind, namespace
 from ._checking import ragged_only, sizes_of
 from ._overflow import fits, spoil
 
@@ -52,16 +52,17 @@ def from_blocks(
         raise ValueError(complaint(op, "a buffer with a first axis", got, "Pass an array of slots."))
     given = [a for a in (sizes, strides, offsets) if is_array(a)]
     k = next((kernels(a) for a in (buffer, *given) if kernels(a).name != "numpy"), kernels(buffer))
-    sizes = _table(op, "sizes", k.index(sizes), 2)
+    sizes = _table(op, "sizes", _integers(op, k, "sizes", sizes), 2)
     buffer = buffer if kernels(buffer) is k else k.asarray(buffer)
     n, r = sizes.shape
     axes = (None,) * r if axes is None else tuple(None if m is None else sizes_of(op, m) for m in axes)
-    if axes.count(None) != r or not axes:
-        raise ValueError(
-            complaint(op, f"axes with {r} None, one for each column of sizes", f"{axes}", "Change `axes=`.")
-        )
-    strides = None if strides is None else _table(op, "strides", k.index(strides), 2, (n, len(axes)))
-    offsets = None if offsets is None else _table(op, "offsets", k.index(offsets), 1, (n,))
+    if axes.count(None) != r or not r or any(m is not None and m < 0 for m in axes):
+        want = f"axes with {max(r, 1)} None, one for each column of sizes, and sizes of 0 or more"
+        raise ValueError(complaint(op, want, f"{axes}", "Change `axes=`."))
+    if strides is not None:
+        strides = _table(op, "strides", _integers(op, k, "strides", strides), 2, (n, len(axes)))
+    if offsets is not None:
+        offsets = _table(op, "offsets", _integers(op, k, "offsets", offsets), 1, (n,))
     p = BlockPartition(sizes, strides, offsets, axes=axes, bound=int(buffer.shape[0]))
     if k.is_concrete(sizes, strides, offsets):
         p = BlockPartition(sizes, strides, offsets, axes=axes, bound=_checked(op, p, int(buffer.shape[0])))
@@ -71,6 +72,15 @@ def from_blocks(
     if offsets is None and strides is not None:
         p = BlockPartition(sizes, strides, component_splits(p)[:-1], axes=axes, bound=p.bound)
     return RaggedArray(buffer, (as_last(p),))
+
+
+def _integers(op: str, k: Kernels, what: str, given: Any) -> Array:
+    """Integers, or nested lists of them, as index type."""
+    try:
+        return k.index(given if is_array(given) else k.asarray(given))
+    except (ValueError, TypeError):
+        got = f"dtype {given.dtype}" if is_array(given) else repr(given)
+        raise TypeError(complaint(op, f"integer {what}, as many for each component", got, "Convert them.")) from None
 
 
 def validate_block(op: str, p: BlockPartition, capacity: int) -> None:
@@ -93,6 +103,17 @@ def _table(op: str, what: str, a: Array, ndim: int, shape: tuple[int, ...] | Non
     return a
 
 
+def _countable(op: str, p: BlockPartition, sizes: Any) -> None:
+    """Raise where the elements outnumber what an index of the dtype of the sizes can count."""
+    limit = int(namespace(p.sizes).iinfo(p.sizes.dtype).max)
+    each = sizes.prod(axis=1, dtype="float64")
+    for n in p.axes:
+        each = each * (1 if n is None else n)
+    if each.sum() > limit:
+        got = f"{each.sum():.3g}"
+        raise ValueError(complaint(op, f"up to {limit} elements", got, "Check the sizes."))
+
+
 def _checked(op: str, p: BlockPartition, capacity: int) -> int:
     """Check that every address is inside the buffer (on the host); the number of elements, or of slots if more."""
     k = kernels(p.sizes)
@@ -100,27 +121,20 @@ def _checked(op: str, p: BlockPartition, capacity: int) -> int:
     if (sizes < 0).any():
         i = int((sizes < 0).any(axis=1).argmax())
         raise ValueError(complaint(op, "sizes of 0 or more", f"{sizes[i].tolist()} at component {i}", "Check them."))
-    full = [
-        sizes[:, sum(m is None for m in p.axes[:r])] if n is None else n + 0 * sizes[:, :1].sum(axis=1)
-        for r, n in enumerate(p.axes)
-    ]
-    count = 1 + 0 * sizes[:, :1].sum(axis=1)
-    each: list[Any] = []
-    for n in reversed(full):
-        each.insert(0, count)
-        count = count * n
+    _countable(op, p, sizes)
+    host = on_host(p)
+    count, begin = host.counts, host.offsets
     ends = count.cumsum()
-    begin = ends - count if p.offsets is None else k.host(p.offsets).astype("int64")
-    if p.strides is not None:
-        each = list(k.host(p.strides).astype("int64").T)
-    low, high = begin.copy(), begin.copy()
-    for n, s in zip(full, each, strict=True):
-        reach = (n - 1) * s
-        low, high = low + reach.clip(max=0), high + reach.clip(min=0)
+    if len(count) and p.strides is not None:
+        # in floating point, where products of huge strides do not wrap
+        reach = (host.sizes - 1.0) * host.strides
+        low, high = begin + reach.clip(max=0).sum(axis=1), begin + reach.clip(min=0).sum(axis=1)
+    else:
+        low, high = begin + 0.0, begin + (count - 1.0)
     bad = (count > 0) & ((low < 0) | (high >= capacity))
     if bad.any():
         i = int(bad.argmax())
-        got = f"slots {low[i]} to {high[i]} for component {i}"
+        got = f"slots {int(low[i])} to {int(high[i])} for component {i}"
         raise ValueError(complaint(op, f"addresses from 0 to {capacity - 1}", got, "Check sizes, strides and offsets."))
     return max(int(ends[-1]) if len(ends) else 0, capacity)
 
@@ -203,7 +217,8 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     values, partitions, need = x.kernels.call(_to_rows, x.values, block, limits=limits)
     ok: Any = True
     for n, limit in zip(need, limits, strict=True):
-        ok = ok if x.kernels.trims or isinstance(n, int) else ok & fits("to_rows", n, limit, "a capacity", "capacity=")
+        if capacity is not None or not (x.kernels.trims or isinstance(n, int)):
+            ok = ok & fits("to_rows", n, limit, "a capacity", "capacity=")
     out: RaggedArray = rebuild(x.nrows, (*x.partitions[:-1], *partitions), spoil(values, ok))
     return out
 

@@ -6,7 +6,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import DynamicShapeError, complaint
 from .._typing import Array
-from ..backends import kernels, register
+from ..backends import kernels, kind, register
 from ._forms import form_of
 from .capacity import bucket_size
 from .dtypes import host_namespace
@@ -61,7 +61,7 @@ class BucketPlan:
     def from_sizes(*sizes: Array, headroom: float = 2.0, max_buckets: int = 24, mantissa_bits: int = 1) -> "BucketPlan":
         """The same from the sizes of each operand's components along its ragged axes: ``int[n, R]``."""
         table, groups = _joined("BucketPlan.from_sizes", sizes)
-        if headroom < 0 or max_buckets < 1:
+        if not 0 <= headroom < 1 << 31 or max_buckets < 1:
             want, got = "headroom >= 0 and max_buckets >= 1", f"{headroom} and {max_buckets}"
             raise ValueError(complaint("BucketPlan.from_sizes", want, got, "Pass such numbers."))
         rounded = [[bucket_size(n, mantissa_bits=mantissa_bits, minimum=1) for n in row] for row in table.tolist()]
@@ -82,7 +82,12 @@ class BucketPlan:
     def padding_waste(self, *xs: Any) -> float:
         """Share of padding among the elements of all places, for this batch (readable, not under jit)."""
         sizes = [form_of("BucketPlan", x).block.sizes for x in xs if isinstance(x, RaggedArray)]
-        return self._waste(_joined("BucketPlan.padding_waste", sizes)[0])
+        table, groups = _joined("BucketPlan.padding_waste", sizes)
+        if groups != self.groups:
+            got = f"{groups}"
+            want = f"operands with {self.groups} ragged axes"
+            raise ValueError(complaint("BucketPlan.padding_waste", want, got, "Pass those of the plan."))
+        return self._waste(table)
 
     def _waste(self, table: Any) -> float:
         total = sum(n * _volume(shape, self.groups) for shape, n in self.buckets)
@@ -107,6 +112,9 @@ def _joined(op: str, sizes: Any) -> tuple[Any, tuple[int, ...]]:
                 complaint(op, "sizes that can be read", "traced ones", "Make the plan outside jit.")
             )
         table = kernels(s).host(s).astype("int64")
+        if kind(s.dtype) not in ("int", "uint") or (table < 0).any():
+            got = f"dtype {s.dtype}" if kind(s.dtype) not in ("int", "uint") else f"{int(table.min())}"
+            raise ValueError(complaint(op, "integer sizes of 0 or more", got, "Pass sizes of components."))
         if table.ndim != 2:
             raise ValueError(complaint(op, "sizes of shape (n, R)", f"{table.shape}", "Pass a row for each component."))
         if tables and table.shape[0] != tables[0].shape[0]:

@@ -171,8 +171,8 @@ def matrix_transpose(x: Any, /) -> Any:
     if isinstance(x, RaggedArray) and x.block is not None and x.ndim > 2:
         return moveaxis(x, -1, -2)
     if isinstance(x, RaggedArray):
-        advice = "Use `ra.nn.linear(x, weight)`, or `ra.map_values(f, x)` for a function of the flat values."
-        raise TypeError(complaint("matrix_transpose", "plain arrays", f"a RaggedArray of shape {x.shape}", advice))
+        advice = "Make rows of rows a block with `ra.to_blocks(x)`."
+        raise TypeError(complaint("matrix_transpose", "matrices as components", f"rows of shape {x.shape}", advice))
     return _run("matrix_transpose", x)
 
 

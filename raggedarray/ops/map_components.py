@@ -55,11 +55,15 @@ def map_components(
     """
     op = "map_components"
     if not any(isinstance(x, RaggedArray) for x in xs):
-        raise TypeError(complaint(op, "a RaggedArray", "none", "Call `f` itself."))
+        got = ", ".join(type(x).__name__ for x in xs) or "no operand"
+        raise TypeError(complaint(op, "a RaggedArray among the operands", got, "Call `f` itself."))
     k, moved = meet(op, xs)
     lead = form_of(op, next(x for x in moved if isinstance(x, RaggedArray)))
     forms = [form_of(op, x) if isinstance(x, RaggedArray) else _entries(op, x, lead, i) for i, x in enumerate(moved)]
     same_structure(op, forms)
+    if bucket is None:
+        want = "bucket 'exact', 'padded' or a BucketPlan"
+        raise ValueError(complaint(op, want, "None", "Pass `bucket=` one of these."))
     masks = bucket != "exact"
     work = _Mapped(f, forms, masks, shape, bucket, capacity)
     found = None if shape is not None else find(k, f, forms, masks)
@@ -106,6 +110,9 @@ class _Mapped(Work):
             for form, stack, mine in zip(self.forms, stacks, sizes, strict=True):
                 masks.append(_mask(stack, mine[: len(form.block.axes)]))
         leaves, self.structure = k.each(self._f)(*stacks, *masks)
+        if not leaves or not all(map(is_array, leaves)):
+            got = ", ".join(type(x).__name__ for x in leaves[:3] if not is_array(x)) or "nothing"
+            raise TypeError(complaint(self.op, "a function that gives arrays", got, "Return arrays from it."))
         return tuple(leaves)
 
     def _rule(self, sizes: list[Sizes]) -> list[Sizes]:

@@ -183,6 +183,8 @@ def _from_leaves(parts: _Parts, dtype: DType | None, item_shape: tuple[int | Non
     if shapes and is_block(wanted[len(levels) - 1 :]):
         return block_of_arrays(k, levels[1:], leaves, wanted[len(levels) - 1 :], dtype)
     lengths = [*levels[1:], *([s[0] for s in shapes],) * bool(shapes)]
+    if shapes:
+        _check_inner(levels, shapes, wanted[len(levels) :])
     values = _values(k, leaves, shapes, wanted, dtype)
     return _assemble(k, levels[0][0], lengths, values, wanted)
 
@@ -209,6 +211,13 @@ def _leaf_shapes(levels: list[list[int]], leaves: list[Array], dtype: DType | No
                 )
             )
     return shapes
+
+
+def _check_inner(levels: list[list[int]], shapes: list[tuple[int, ...]], inner: tuple[int | None, ...]) -> None:
+    for i, shape in enumerate(shapes):
+        if shape[1:] != inner:
+            got = f"{shape} at {_place(levels, i)}"
+            raise ValueError(complaint("ragged", f"arrays of shape {(None, *inner)}", got, "Change item_shape."))
 
 
 def _values(
@@ -282,6 +291,10 @@ def _of_ragged(levels: list[list[int]], leaves: list[RaggedArray], dtype: DType 
                     "Bring them to one structure.",
                 )
             )
+        if (x.block is None) != (first.block is None):
+            what = ["rows" if y.block is None else "components that vary in several axes" for y in (first, x)]
+            want, got = f"{what[0]} everywhere, as at {_place(levels, 0)}", f"{what[1]} at {_place(levels, i)}"
+            raise ValueError(complaint("ragged", want, got, "Convert them with `ra.to_rows` or `ra.to_blocks`."))
         if not kernels(x.values).is_concrete(x.partitions):
             raise TypeError(complaint("ragged", "row lengths that can be read", "traced ones", "Build it outside jit."))
     lengths = [*levels[1:], [x.nrows for x in leaves]]

@@ -149,7 +149,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     x = array_of("reshape", x)
     if not isinstance(x, RaggedArray):
         return namespace(x).reshape(x, shape, copy=copy)
-    outer = x.ragged_rank + 1
+    outer = x.depth + 1
     given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if given[:outer] != x.shape[:outer]:
         advice = "Use `ra.merge_dims` or `ra.split_dims`."

@@ -32,7 +32,7 @@ def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array
     >>> row(ragged([[1, 2], [3]]), 1, length=3)
     array([3, 0, 0])
     """
-    if x.ragged_rank != 1:
+    if ragged_only("row", x).ragged_rank != 1 or x.block is not None:
         raise ValueError(complaint("row", "one ragged axis", f"shape {x.shape}", "Use `ra.to_padded` with a tuple."))
     x = x.used_values()
     k = x.kernels

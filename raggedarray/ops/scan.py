@@ -199,8 +199,9 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     if not isinstance(x, RaggedArray):
         given = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
         return namespace(x).diff(x, axis=axis, n=n, **given)
-    if x.block is not None and prepend is None and append is None and kind(x.dtype) != "bool":
+    if x.block is not None and kind(x.dtype) != "bool":
         (a,) = normal_axes("diff", axis, x.ndim)
+        x = _with_ends(x, a, prepend, append)
         return along_block("diff", x, a, lambda rows, at: diff(rows, axis=at, n=n), lengths=Move("window", n + 1, 1))
     x, at = ready(x), one_axis("diff", x, axis)
     if kind(x.dtype) == "bool":
@@ -216,6 +217,20 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
         return RaggedArray(x.kernels.call(_diff_inner, x.values, axis=at.inner, count=n), x.partitions)
     values, last = x.kernels.call(_diff_rows, x.values, x.partitions, count=n)
     return RaggedArray(values, (*x.partitions[:-1], last))
+
+
+def _with_ends(x: RaggedArray, a: int, prepend: Any, append: Any) -> RaggedArray:
+    """A block with what is joined to its components along an axis: numbers, or arrays that fit."""
+    xp = x.__array_namespace__()
+    for before, y in ((True, prepend), (False, append)):
+        if y is None:
+            continue
+        if is_array(y) and y.ndim:
+            x = xp.concat([y, x] if before else [x, y], axis=a)
+        else:
+            checked_scalar("diff", x, y, "prepend and append")
+            x = xp.pad(x, int(before), int(not before), fill_value=y, axis=a)
+    return x
 
 
 def _edge(x: RaggedArray, at: Along, y: Any) -> Any:

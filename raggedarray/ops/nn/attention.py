@@ -38,7 +38,8 @@ def attention(
     Keys are ``[nrows, (klen), G, D]`` and values ``[nrows, (klen), G, E]``, of as many rows as the queries, each of its
     own length. ``H`` is a multiple of ``G``: query head ``h`` reads head ``h // (H // G)``. Rows and capacity of the
     result are those of the queries; its dtype is the common one, and halves are computed in float32. A query without
-    keys gives 0. What other rows hold never changes a row's result. Plain arrays ``[B, T, H, D]`` work as rows of
+    keys gives 0. What other rows hold never changes a row's result; within a row inf and NaN spread, masked or not
+    (a weight of 0 times inf). Plain arrays ``[B, T, H, D]`` work as rows of
     one length.
 
     causal
@@ -69,6 +70,8 @@ def attention(
     >>> attention(x, x, x, causal=True).map_values(lambda v: v.round(2)).tolist()
     [[[[1.0, 0.0]], [[0.33, 0.67]]], []]
     """
+    if not isinstance(causal, bool):
+        raise TypeError(complaint(OP, "causal as a static bool", type(causal).__name__, "Pass True or False."))
     operands = (query, keys, value) if bias is None else (query, keys, value, bias)
     k, met = meet(OP, operands)
     query, keys, value = _of_rows(met[:3])
@@ -200,12 +203,12 @@ def _size(name: str, n: Any, least: int) -> int:
 
 
 def _number(name: str, x: Any) -> float:
+    advice = "Multiply the queries by it instead." if name == "scale" else "Pass a Python float."
     if is_array(x) and x.ndim:
-        raise TypeError(complaint(OP, f"{name} as a number", type(x).__name__, "Multiply the queries by it instead."))
+        raise TypeError(complaint(OP, f"{name} as a number", type(x).__name__, advice))
     try:
         return float(x)
     except Exception:
-        advice = "Multiply the queries by it instead."
         raise TypeError(complaint(OP, f"{name} as a static number", type(x).__name__, advice)) from None
 
 
@@ -234,6 +237,8 @@ def _check_bias(bias: Any, query: RaggedArray) -> Any:
     if isinstance(bias, RaggedArray) or len(shape) not in (2, 3) or shape[0] not in (1, heads):
         want = f"a bias ({heads} or 1, queries, keys) or ({heads} or 1, distances)"
         raise ValueError(complaint(OP, want, f"shape {shape}", "Put the heads first."))
+    if kind(bias.dtype) not in ("float", "int", "uint"):
+        raise TypeError(complaint(OP, "a real bias", f"dtype {bias.dtype}", "Convert it."))
     if len(shape) == 2 and shape[1] % 2 == 0:
         raise ValueError(complaint(OP, "an odd number of distances", f"{shape[1]}", "Put distance 0 in the middle."))
     return bias

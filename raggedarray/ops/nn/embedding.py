@@ -56,7 +56,7 @@ def _check_linear(x: Any, weight: Array, bias: Array | None, per_row: bool) -> N
     inner = x.inner_shape if isinstance(x, RaggedArray) else x.shape
     if not inner:
         raise ValueError(
-            complaint("nn.linear", "values with an inner axis", f"shape {x.shape}", "Use `ra.map_values`.")
+            complaint("nn.linear", "values with an inner axis", f"shape {x.shape}", "Use `x @ weight` for matrices.")
         )
     lead = (x.nrows,) if per_row else ()
     shape = tuple(weight.shape)
