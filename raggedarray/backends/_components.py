@@ -14,7 +14,8 @@ def each(f: Callable[..., Any], /) -> Callable[..., tuple[list[Array], Any]]:
     tree: Any = backend("jax")
 
     def of_stacks(*stacks: Array) -> tuple[list[Array], Any]:
-        made, structure = [], None
+        made: list[list[Any]] = []
+        structure: Any = None
         for i in range(stacks[0].shape[0]):
             leaves, structure = tree.flatten(f(*(s[i, ...] for s in stacks)), None)
             xp = array_namespace(stacks[0])

@@ -3,22 +3,16 @@
 from operator import index as as_int
 from typing import Any
 
-from .._array import RaggedArray, as_last, rebuild
-from .._blocks import Elements, addresses, component_splits, elements, extents, is_packed, known_total, packed
+from .._array import RaggedArray, as_last
+from .._blocks import component_splits, extents, is_packed, known_total
 from .._errors import DynamicShapeError, complaint
 from .._partition import BlockPartition, UniformPartition
 from .._typing import Array
 from ..backends import is_array, kernels, kind, namespace
-from ._block_views import at_index, chosen, cut, folded, with_axis
-from ._select import FAR, filled, sliced
+from ._block_gathering import OP, filled_at, in_use, over, taken_along, without_ragged
+from ._block_views import at_index, chosen, cut, with_axis
+from ._select import FAR, sliced
 from .components import rows_of
-
-OP = "getitem"
-
-
-def over(x: RaggedArray, block: BlockPartition) -> RaggedArray:
-    """The same buffer and outer levels under another block."""
-    return RaggedArray(x.values, (*x.partitions[:-1], as_last(block)))
 
 
 def block_getitem(x: RaggedArray, items: list[Any]) -> Any:
@@ -34,9 +28,9 @@ def block_getitem(x: RaggedArray, items: list[Any]) -> Any:
         return row[(None,) * leading + tuple(items[1:])]
     new = [n for n, i in enumerate(outer) if i is None]
     if new and all(isinstance(i, slice) for i in outer if i is not None):
-        out = block_getitem(x, [i for i in items[:cut_at] if i is not None] + rest)
+        kept = block_getitem(x, [i for i in items[:cut_at] if i is not None] + rest)
         added = (*range(leading), *(n + leading for n in new))
-        return x.__array_namespace__().expand_dims(out, axis=added)
+        return x.__array_namespace__().expand_dims(kept, axis=added)
     if any(i is None for i in outer):
         raise IndexError(complaint(OP, "new axes in front or among component axes", "one between", "Use `x[None]`."))
     row = _single(outer[0]) if not above else None
@@ -196,10 +190,10 @@ def _within(x: RaggedArray, items: list[Any]) -> Any:
         elif isinstance(item, slice):
             x, r = over(x, _sliced(block, r, item)), r + 1
         elif is_array(item) and item.ndim:
-            x, r = _taken(x, r, item), r + int(item.ndim)
+            x, r = taken_along(x, r, item), r + int(item.ndim)
         else:
             x = _at(x, r, item)
-    return _dense(x)
+    return without_ragged(x)
 
 
 def _sliced(block: BlockPartition, r: int, item: slice) -> BlockPartition:
@@ -252,117 +246,4 @@ def _at(x: RaggedArray, r: int, item: Any) -> RaggedArray:
             got = f"{int(wanted)} in component {row} of size {int(k.host(size)[row])}"
             raise IndexError(complaint(OP, f"an index in every component along axis {axis}", got, "Use a slice."))
         return over(x, at_index(block, r, xp.where(fits, at, xp.zeros_like(at))))
-    return _filled(x, r, at, fits)
-
-
-def in_use(x: RaggedArray) -> Array:
-    """Which components are not slack of an outer level."""
-    block = x.block
-    assert block is not None
-    xp = namespace(block.sizes)
-    if len(x.partitions) == 1:
-        return xp.ones((block.nrows,), dtype=xp.bool)
-    return RaggedArray(xp.zeros((block.nrows,)), x.partitions[:-1]).used_mask()
-
-
-def _filled(x: RaggedArray, r: int, at: Array, fits: Array) -> RaggedArray:
-    """The same where sizes are traced: what is missing becomes the fill value, so that the result is packed."""
-    block = x.block
-    assert block is not None
-    xp = namespace(block.sizes)
-    view = at_index(block, r, xp.where(fits, at, xp.zeros_like(at)))
-    values = x.kernels.call(_gather_filled, x.values, view, fits, size=_count(view))
-    return over(RaggedArray(values, x.partitions), packed(view, _count(view)))
-
-
-def _count(view: BlockPartition) -> int:
-    if None in view.axes:
-        return view.bound
-    size = view.nrows
-    for n in view.axes:
-        size *= n or 0
-    return size
-
-
-def _gather_filled(values: Array, view: BlockPartition, fits: Array, *, size: int) -> Array:
-    e = elements(view, size)
-    k, xp = kernels(values), namespace(view.sizes)
-    there = k.pick(fits, e.component)
-    slot = xp.where(there, addresses(view, e, values.shape[0]), xp.asarray(values.shape[0], dtype=view.sizes.dtype))
-    found = k.pick(values, slot)
-    return filled(found, there | (e.component >= view.nrows), None)
-
-
-def _dense(x: RaggedArray) -> Any:
-    """A plain array, or rows of items, once no component axis is ragged."""
-    block = x.block
-    if block is None or None in block.axes:
-        return x
-    size = _count(block)
-    values = x.values[:size, ...] if is_packed(block) else x.kernels.call(_gather, x.values, block, size=size)
-    uniform: tuple[Any, ...] = ()
-    count = block.nrows
-    for n in block.axes:
-        uniform, count = (*uniform, UniformPartition(count, n or 0)), count * (n or 0)
-    partitions = (*x.partitions[:-1], *uniform)
-    return rebuild(x.nrows, partitions, values)
-
-
-def _gather(values: Array, block: BlockPartition, *, size: int) -> Array:
-    return kernels(values).pick(values, addresses(block, elements(block, size), values.shape[0]))
-
-
-def _taken(x: RaggedArray, r: int, item: Any) -> RaggedArray:
-    """The same entries of every component along a component axis, by an index array."""
-    block, axis = x.block, len(x.partitions) + r
-    assert block is not None
-    if kind(item.dtype) not in ("int", "uint"):
-        raise IndexError(complaint(OP, "an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
-    k = kernels(block.sizes)
-    wanted = k.index(item)
-    size = extents(block)[r]
-    if k.is_concrete(wanted, block):
-        known, sizes = k.host(wanted).reshape(-1), size if isinstance(size, int) else k.host(size)
-        used = [True] * block.nrows if len(x.partitions) == 1 else k.host(in_use(x)).tolist()
-        each = [sizes] * block.nrows if isinstance(sizes, int) else sizes.tolist()
-        for row, (n, there) in enumerate(zip(each, used, strict=True)):
-            bad = ((known < -n) | (known >= n)).nonzero()[0]
-            if there and bad.size:
-                got = f"{int(known[bad[0]])} in component {row} of size {n}"
-                raise IndexError(complaint(OP, f"an index in every component along axis {axis}", got, "Use a slice."))
-    axes = (*block.axes[:r], *(int(n) for n in wanted.shape), *block.axes[r + 1 :])
-    kept = [s for q, s in enumerate(extents(block)) if q != r and block.axes[q] is None]
-    xp = namespace(block.sizes)
-    sizes_new = xp.stack(kept, axis=1) if kept else xp.zeros((block.nrows, 0), dtype=block.sizes.dtype)
-    made = BlockPartition(sizes_new, axes=axes, bound=0)
-    total = known_total(made)
-    bound = total if isinstance(total, int) and k.trims else block.bound * max(int(wanted.size), 1)
-    bound = _count(made) if None not in axes else bound
-    made = BlockPartition(sizes_new, axes=axes, bound=bound)
-    values = x.kernels.call(_take_body, x.values, block, made, wanted, axis=r)
-    return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
-
-
-def _take_body(values: Array, block: BlockPartition, made: BlockPartition, wanted: Array, *, axis: int) -> Array:
-    e = elements(made, made.bound)
-    k, xp = kernels(values), namespace(block.sizes)
-    flat, place, ndim = xp.reshape(wanted, (-1,)), xp.zeros_like(e.component), wanted.ndim
-    for n, at in zip(wanted.shape, e.at[axis : axis + ndim], strict=True):
-        place = place * n + at
-    place = xp.where(e.component < block.nrows, place, xp.asarray(flat.shape[0], dtype=place.dtype))
-    index = xp.astype(k.pick(flat, place), block.sizes.dtype)
-    size = extents(block)[axis]
-    limit: Any = size if isinstance(size, int) else k.pick(size, e.component)
-    index = xp.where(index < 0, index + limit, index)
-    there = (index >= 0) & (index < limit) & (e.component < block.nrows)
-    old = Elements(e.component, (*e.at[:axis], index, *e.at[axis + ndim :]))
-    slot = xp.where(there, addresses(block, old, values.shape[0]), xp.asarray(values.shape[0], dtype=block.sizes.dtype))
-    return filled(k.pick(values, slot), there | (e.component >= block.nrows), None)
-
-
-def unfolded(x: RaggedArray) -> RaggedArray:
-    """Inner axes as component axes: the values flat."""
-    block = x.block
-    assert block is not None
-    values = x.xp.reshape(x.values, (-1,)) if x.values.size else x.values[:0, ...].reshape(0)
-    return RaggedArray(values, (*x.partitions[:-1], as_last(folded(block, x.inner_shape))))
+    return filled_at(x, r, at, fits)

@@ -90,7 +90,15 @@ def _same_sizes(op: str, each: list[Any], q: int, block: BlockPartition) -> None
     first = each[0]
     k = kernels(block.sizes)
     for i, other in enumerate(each[1:], start=1):
-        if first is other or not k.is_concrete(first, other):
+        if first is other:
+            continue
+        if not k.is_concrete(first, other):
+            if k.checking():
+                row = namespace(block.sizes).argmax(namespace(block.sizes).astype(first != other, block.sizes.dtype))
+                text = complaint(
+                    op, f"equal sizes along component axis {q}", "others at component {row}", "Align them."
+                )
+                k.check(namespace(block.sizes).all(first == other), text, row=row)
             continue
         one, two = (n if isinstance(n, int) else k.host(n) for n in (first, other))
         bad = one != two

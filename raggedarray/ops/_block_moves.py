@@ -8,17 +8,26 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import RaggedArray, as_last
-from .._blocks import Elements, addresses, elements, extents, known_total, pack, packed, select_axes
+from .._blocks import Elements, addresses, clamped, elements, extents, known_total, pack, packed, select_axes
 from .._errors import DynamicShapeError, complaint
 from .._partition import BlockPartition, RowPartition
 from .._typing import Array
 from ..backends import kernels, namespace
 from ._block_views import permuted
+from ._checking import sizes_of
 from ._moves import Move, new_length, source
+from ._overflow import fits, spoil
 from .blocks import contiguous, to_rows
 
 
-def move_block(op: str, x: RaggedArray, moves: dict[int, Move], shifts: Any = None, fill: Any = None) -> RaggedArray:
+def move_block(
+    op: str,
+    x: RaggedArray,
+    moves: dict[int, Move],
+    shifts: Any = None,
+    fill: Any = None,
+    capacity: int | None = None,
+) -> RaggedArray:
     """Apply moves to component axes: the sizes change, each new element is an old one, or ``fill``."""
     x = contiguous(x)
     block = x.block
@@ -32,7 +41,11 @@ def move_block(op: str, x: RaggedArray, moves: dict[int, Move], shifts: Any = No
     by = tuple((shifts or {}).get(first + r) for r in range(len(block.axes)))
     made = x.kernels.call(_moved_sizes, block, steps=steps)
     total = known_total(made)
-    if isinstance(total, int) and x.kernels.trims:
+    ok: Any = True
+    if capacity is not None:
+        bound = sizes_of(op, capacity)
+        ok = fits(op, total, bound, "a capacity", "capacity=")
+    elif isinstance(total, int) and x.kernels.trims:
         bound = total
     elif all(m is None or m.kind in ("flip", "roll", "truncate") for m in steps):
         bound = block.bound
@@ -43,10 +56,10 @@ def move_block(op: str, x: RaggedArray, moves: dict[int, Move], shifts: Any = No
     elif isinstance(total, int):
         bound = total
     else:
-        raise DynamicShapeError(complaint(op, "a static capacity", "traced sizes", "Use `ra.to_padded(x, length=)`."))
+        raise DynamicShapeError(complaint(op, "a static capacity", "traced sizes", "Pass `capacity=`."))
     made = BlockPartition(made.sizes, axes=made.axes, bound=bound)
     values = x.kernels.call(_move, x.values, block, made, by, fill, steps=steps)
-    return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
+    return RaggedArray(spoil(values, ok), (*x.partitions[:-1], as_last(clamped(made, ok))))
 
 
 def _moved_sizes(block: BlockPartition, *, steps: Any) -> BlockPartition:

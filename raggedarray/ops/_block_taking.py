@@ -3,12 +3,13 @@
 from typing import Any
 
 from .._array import RaggedArray, as_last
-from .._blocks import component_splits, extents
+from .._blocks import clamped, component_splits, extents
 from .._errors import complaint
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import Kernels, is_array, kernels, kind, namespace
-from ._block_indexing import block_getitem, in_use, over
+from ._block_gathering import in_use, over
+from ._block_indexing import block_getitem
 from ._block_views import chosen, cut
 from ._broadcast import into
 from ._checking import sizes_of
@@ -32,7 +33,7 @@ def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) 
         raise TypeError(complaint(op, "integer indices of one axis", got, "Flatten them."))
     made = k.call(_chosen, block, k.index(indices), bound=bound)
     ok = fits(op, component_splits(made)[-1], bound, "a capacity", "capacity=")
-    return RaggedArray(spoil(x.values, ok), (as_last(made),))
+    return RaggedArray(spoil(x.values, ok), (as_last(clamped(made, ok)),))
 
 
 def _chosen(block: BlockPartition, index: Array, *, bound: int) -> BlockPartition:

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from operator import index
 from typing import Any, NamedTuple
 
-from .._array import RaggedArray, as_last, rebuild
-from .._blocks import component_splits, groups
+from .._array import RaggedArray, rebuild
 from .._errors import DynamicShapeError, complaint
 from .._levels import Groups, group, used_mask, used_slots
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
+from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array, Axis
 from ..backends import Reduction, is_half, kernels, kind, namespace
 from ..backends.generic import identity
+from ._block_groups import block_groups, more_axes, settle
 from ._broadcast import Plan, lay_out, meet, plan
 from ._checking import sizes_of
 from ._overflow import fits, spoil
@@ -69,7 +69,7 @@ class Frame:
         self.groups: Groups | None = None
         self.ok: Any = True
         if axes.block:
-            self.groups, self.ok = _block_groups(x, axes.block)
+            self.groups, self.ok = block_groups(x, axes.block)
         elif axes.levels and not self.whole:
             self.groups = group(x.partitions, axes.levels, x.capacity, length, x.values)
 
@@ -125,28 +125,6 @@ class Frame:
             lead = (1,) * (self.x.ragged_rank + 1) if keepdims else ()
             values = self.xp.reshape(values, (*lead, *values.shape[1:]))
         return values, self.groups.partitions if self.groups is not None and self.groups.new else None
-
-
-def _block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]:
-    """Groups of elements of components, and whether there are as many as fit: more only where nothing is reduced."""
-    block = x.block
-    assert block is not None
-    left = [block.axes[r] for r in range(len(block.axes)) if r not in reduced]
-    limit = x.capacity
-    if None not in left:
-        limit = block.nrows
-        for n in left:
-            limit *= n or 0
-    made, segments = groups(block, reduced, x.capacity, limit)
-    found = Groups(x.nrows, (as_last(made),), segments, new=True)
-    if None not in left or x.kernels.trims:
-        return found, True
-    need = component_splits(made)[-1]
-    advice = "Call `ra.with_capacity(x, n)` first."
-    if x.kernels.checking():
-        text = complaint("reduction", "a capacity of at least {need}", f"{limit}", advice)
-        x.kernels.check(need <= limit, text, need=need)
-    return found, need <= limit
 
 
 def reduce_axes(how: Reduction, v: Array, axes: tuple[int, ...]) -> Array:
@@ -233,7 +211,7 @@ def _run_block(
         out = run(
             op, body, x.components_as_rows(op), *scalars, axis=(*axes.levels, rank, *inner), where=only, **options
         )
-        return _more_axes(out, rank, more) if keepdims else out
+        return more_axes(out, rank, more) if keepdims else out
     if axes.levels:
         only = where if isinstance(where, bool | None) else to_rows(where)
         axis = (*axes.levels, *(a + rank for a in axes.block), *(a + more for a in inner))
@@ -248,33 +226,6 @@ def _run_block(
     if not axes.block:
         return RaggedArray(values, x.partitions)
     return settle(x, new[-1], values, axes.block if keepdims else ())
-
-
-def settle(x: RaggedArray, made: Any, values: Array, units: tuple[int, ...]) -> Any:
-    """What is left of the components of ``x``: one ragged axis is rows, none is a uniform axis."""
-    axes = list(made.axes)
-    for r in units:
-        axes.insert(r, 1)
-    block = BlockPartition(made.sizes, axes=tuple(axes), bound=made.bound)
-    if None not in axes:
-        uniform: tuple[Partition, ...] = ()
-        count = block.nrows
-        for n in axes:
-            uniform, count = (*uniform, UniformPartition(count, n or 0)), count * (n or 0)
-        return rebuild(x.nrows, (*x.partitions[:-1], *uniform), values)
-    if axes == [None]:
-        return RaggedArray(values, (*x.partitions[:-1], RowPartition(x.kernels.call(component_splits, block))))
-    return RaggedArray(values, (*x.partitions[:-1], as_last(block)))
-
-
-def _more_axes(out: Any, axis: int, more: int) -> Any:
-    """Insert axes of size 1 before ``axis``, which is uniform."""
-    if not isinstance(out, RaggedArray):
-        return namespace(out).reshape(out, (*out.shape[:axis], *(1,) * more, *out.shape[axis:]))
-    at = axis - out.ragged_rank
-    shape = out.values.shape
-    values = out.xp.reshape(out.values, (*shape[:at], *(1,) * more, *shape[at:]))
-    return RaggedArray(values, out.partitions)
 
 
 def _run(

@@ -11,13 +11,23 @@ component addresses are holes: like slack, they hold anything and reach nothing.
 from typing import Any
 
 from .._array import RaggedArray, as_last, rebuild
-from .._blocks import as_row_partitions, component_splits, is_packed, known_total, on_host, pack, packed, steps
+from .._blocks import (
+    as_row_partitions,
+    component_splits,
+    is_packed,
+    known_total,
+    pack,
+    packed,
+    steps,
+)  # fmt: skip
 from .._errors import complaint
 from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array
-from ..backends import Kernels, is_array, kernels, kind, namespace
+from ..backends import is_array, kernels, namespace
+from ._block_checks import check_traced, checked_bound, integers, table
 from ._checking import ragged_only, sizes_of
 from ._overflow import fits, spoil
+from .dtypes import host_namespace
 
 __all__ = ["contiguous", "from_blocks", "get_buffer", "to_blocks", "to_rows"]
 
@@ -52,7 +62,7 @@ def from_blocks(
         raise ValueError(complaint(op, "a buffer with a first axis", got, "Pass an array of slots."))
     given = [a for a in (sizes, strides, offsets) if is_array(a)]
     k = next((kernels(a) for a in (buffer, *given) if kernels(a).name != "numpy"), kernels(buffer))
-    sizes = _table(op, "sizes", _integers(op, k, "sizes", sizes), 2)
+    sizes = table(op, "sizes", integers(op, k, "sizes", sizes), 2)
     buffer = buffer if kernels(buffer) is k else k.asarray(buffer)
     n, r = sizes.shape
     axes = (None,) * r if axes is None else tuple(None if m is None else sizes_of(op, m) for m in axes)
@@ -60,83 +70,20 @@ def from_blocks(
         want = f"axes with {max(r, 1)} None, one for each column of sizes, and sizes of 0 or more"
         raise ValueError(complaint(op, want, f"{axes}", "Change `axes=`."))
     if strides is not None:
-        strides = _table(op, "strides", _integers(op, k, "strides", strides), 2, (n, len(axes)))
+        strides = table(op, "strides", integers(op, k, "strides", strides), 2, (n, len(axes)))
     if offsets is not None:
-        offsets = _table(op, "offsets", _integers(op, k, "offsets", offsets), 1, (n,))
+        offsets = table(op, "offsets", integers(op, k, "offsets", offsets), 1, (n,))
     p = BlockPartition(sizes, strides, offsets, axes=axes, bound=int(buffer.shape[0]))
     if k.is_concrete(sizes, strides, offsets):
-        p = BlockPartition(sizes, strides, offsets, axes=axes, bound=_checked(op, p, int(buffer.shape[0])))
+        p = BlockPartition(sizes, strides, offsets, axes=axes, bound=checked_bound(op, p, int(buffer.shape[0])))
+    elif k.checking():
+        check_traced(op, p, int(buffer.shape[0]))
     if strides is None and offsets is not None:
         xp = namespace(sizes)
         p = BlockPartition(sizes, xp.stack(steps(packed(p)), axis=1), offsets, axes=axes, bound=p.bound)
     if offsets is None and strides is not None:
         p = BlockPartition(sizes, strides, component_splits(p)[:-1], axes=axes, bound=p.bound)
     return RaggedArray(buffer, (as_last(p),))
-
-
-def _integers(op: str, k: Kernels, what: str, given: Any) -> Array:
-    """Integers, or nested lists of them, as index type."""
-    try:
-        return k.index(given if is_array(given) else k.asarray(given))
-    except (ValueError, TypeError):
-        got = f"dtype {given.dtype}" if is_array(given) else repr(given)
-        raise TypeError(complaint(op, f"integer {what}, as many for each component", got, "Convert them.")) from None
-
-
-def validate_block(op: str, p: BlockPartition, capacity: int) -> None:
-    """Raise unless every address of a block that can be read is inside its buffer."""
-    n = p.nrows
-    for what, a, shape in (("strides", p.strides, (n, len(p.axes))), ("offsets", p.offsets, (n,))):
-        if a is not None:
-            _table(op, what, a, len(shape), shape)
-    _table(op, "sizes", p.sizes, 2, (n, p.axes.count(None)))
-    if kernels(p.sizes).is_concrete(p):
-        _checked(op, p, capacity)
-
-
-def _table(op: str, what: str, a: Array, ndim: int, shape: tuple[int, ...] | None = None) -> Array:
-    if kind(a.dtype) not in ("int", "uint"):
-        raise TypeError(complaint(op, f"integer {what}", f"dtype {a.dtype}", "Convert them."))
-    if a.ndim != ndim or (shape is not None and tuple(a.shape) != shape):
-        want = f"{what} of shape {shape}" if shape is not None else f"{what} with {ndim} axes, a row a component"
-        raise ValueError(complaint(op, want, f"shape {tuple(a.shape)}", "Pass one row for each component."))
-    return a
-
-
-def _countable(op: str, p: BlockPartition, sizes: Any) -> None:
-    """Raise where the elements outnumber what an index of the dtype of the sizes can count."""
-    limit = int(namespace(p.sizes).iinfo(p.sizes.dtype).max)
-    each = sizes.prod(axis=1, dtype="float64")
-    for n in p.axes:
-        each = each * (1 if n is None else n)
-    if each.sum() > limit:
-        got = f"{each.sum():.3g}"
-        raise ValueError(complaint(op, f"up to {limit} elements", got, "Check the sizes."))
-
-
-def _checked(op: str, p: BlockPartition, capacity: int) -> int:
-    """Check that every address is inside the buffer (on the host); the number of elements, or of slots if more."""
-    k = kernels(p.sizes)
-    sizes = k.host(p.sizes).astype("int64")
-    if (sizes < 0).any():
-        i = int((sizes < 0).any(axis=1).argmax())
-        raise ValueError(complaint(op, "sizes of 0 or more", f"{sizes[i].tolist()} at component {i}", "Check them."))
-    _countable(op, p, sizes)
-    host = on_host(p)
-    count, begin = host.counts, host.offsets
-    ends = count.cumsum()
-    if len(count) and p.strides is not None:
-        # in floating point, where products of huge strides do not wrap
-        reach = (host.sizes - 1.0) * host.strides
-        low, high = begin + reach.clip(max=0).sum(axis=1), begin + reach.clip(min=0).sum(axis=1)
-    else:
-        low, high = begin + 0.0, begin + (count - 1.0)
-    bad = (count > 0) & ((low < 0) | (high >= capacity))
-    if bad.any():
-        i = int(bad.argmax())
-        got = f"slots {int(low[i])} to {int(high[i])} for component {i}"
-        raise ValueError(complaint(op, f"addresses from 0 to {capacity - 1}", got, "Check sizes, strides and offsets."))
-    return max(int(ends[-1]) if len(ends) else 0, capacity)
 
 
 def get_buffer(x: RaggedArray, /) -> Array:
@@ -293,8 +240,4 @@ def _rectangles(x: RaggedArray) -> Any:
         if isinstance(p, RowPartition):
             columns.append(size)
         first, count = ends.take(first.clip(max=len(lengths))), count * size
-    return (
-        first.reshape(0, 1).repeat(len(columns), axis=1)
-        if not x.nrows
-        else [list(r) for r in zip(*columns, strict=True)]
-    )
+    return host_namespace().stack(columns, axis=1)

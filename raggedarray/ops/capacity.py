@@ -5,7 +5,7 @@ from operator import index
 from typing import Any
 
 from .._array import RaggedArray, as_last
-from .._blocks import known_total, resized
+from .._blocks import clamped, known_total, resized
 from .._errors import DynamicShapeError, complaint
 from .._levels import known_used
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, entry_counts
@@ -100,6 +100,8 @@ def _block_capacity(x: RaggedArray, capacity: int | Sequence[int]) -> RaggedArra
     assert block is not None
     out = with_capacity(x.components_as_rows("with_capacity"), capacity)
     new = resized(block, out.partitions[-1].nrows, out.capacity)
+    if not x.kernels.is_concrete(block.sizes) and out.capacity < block.bound:
+        new = x.kernels.call(clamped, new, ok=False)
     return RaggedArray(out.values, (*out.partitions[:-1], as_last(new)))
 
 

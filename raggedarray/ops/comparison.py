@@ -7,9 +7,10 @@ from .._levels import used_mask
 from .._partition import RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import common, kernels, kind, namespace
+from ._block_checks import validate_block
 from ._broadcast import into
 from ._checking import check_consistent, check_partitions, ragged_only
-from .blocks import contiguous, validate_block
+from .blocks import contiguous
 
 __all__ = ["allclose", "array_equal", "validate"]
 

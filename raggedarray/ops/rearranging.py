@@ -16,6 +16,7 @@ from .._levels import used_slots
 from .._typing import Array, Axis
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._block_indexing import block_getitem
+from ._block_moves import move_block
 from ._broadcast import into
 from ._checking import checked_scalar, sizes_of
 from ._counts import pad_each, per_row
@@ -129,7 +130,8 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     row, the new ones are empty rows. Plain arrays too.
 
     The counts are ints, or along a ragged axis ``int[nrows]``, one for each row (below axis 1 a RaggedArray of the
-    axes before). How many entries there are is then data: exact on NumPy, and under jit ``capacity`` states it.
+    axes before). How many entries there are is then data, as it is for components that vary in several axes: exact on
+    NumPy, and under jit ``capacity`` states it.
 
     >>> pad(ragged([[1, 2], []]), 1, 2, fill_value=9).tolist()
     [[9, 1, 2, 9, 9], [9, 9, 9]]
@@ -141,7 +143,7 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     each = isinstance(x, RaggedArray) and (is_array(before) or is_array(after))
     if not each:
         before, after = sizes_of("pad", before), sizes_of("pad", after)
-        if capacity is not None:
+        if capacity is not None and not (isinstance(x, RaggedArray) and x.block is not None):
             raise ValueError(complaint("pad", "no capacity= for static counts", str(capacity), "Drop it."))
     if not each and (before < 0 or after < 0):
         raise ValueError(complaint("pad", "counts of at least 0", f"{before}, {after}", "Cut with `ra.truncate`."))
@@ -169,7 +171,9 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
         raise ValueError(complaint("pad", expected, f"{tuple(fill.shape)}", "Pass one entry's worth."))
     if each:
         return pad_each(x, before, after, a, fill if a == x.ragged_rank else None, capacity)
-    return move("pad", x, {a: Move("pad", before, after)}, fill=fill if a == x.depth or x.block is not None else None)
+    if x.block is not None:
+        return move_block("pad", x, {a: Move("pad", before, after)}, fill=fill, capacity=capacity)
+    return move("pad", x, {a: Move("pad", before, after)}, fill=fill if a == x.depth else None)
 
 
 def _pad_inner(values: Array, fill: Array, *, axis: int, before: int, after: int) -> Array:

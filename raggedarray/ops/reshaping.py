@@ -12,7 +12,7 @@ from .._levels import library, take_rows
 from .._partition import Partition, UniformPartition, entry_counts
 from .._typing import Array, Shape
 from ..backends import namespace
-from ._block_indexing import over, unfolded
+from ._block_gathering import over, unfolded
 from ._block_views import permuted, stretched, with_axis, without_axis
 from ._broadcast import Plan, is_scalar, lay_out, meet, plan
 from ._checking import ragged_only, sizes_of

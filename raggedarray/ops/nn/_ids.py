@@ -4,7 +4,9 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import complaint
+from ..._typing import Array
 from ...backends import kernels, kind, namespace
+from .._options import plain_only
 from ..capacity import used_entries
 
 
@@ -12,6 +14,22 @@ def need_ids(op: str, ids: Any, what: str = "ids") -> None:
     """Raise unless ids are integers."""
     if kind(ids.dtype) not in ("int", "uint"):
         raise TypeError(complaint(op, f"integer {what}", f"dtype {ids.dtype}", "Convert them with `.astype(int)`."))
+
+
+def table_of(op: str, table: Any) -> Any:
+    """A table, which must be a plain array with an axis of entries."""
+    if not plain_only(op, "a table of shape (n, *item)", table).ndim:
+        raise ValueError(complaint(op, "a table of shape (n, *item)", "()", "Check the axes."))
+    return table
+
+
+def never_empty(table: Array) -> Array:
+    """A table without entries as one with an entry that no id may have: NaN, or 0 of integers."""
+    if table.shape[0]:
+        return table
+    xp = namespace(table)
+    nothing = float("nan") if kind(table.dtype) in ("float", "complex") else 0
+    return xp.full((1, *table.shape[1:]), nothing, dtype=table.dtype)
 
 
 def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | None = None) -> None:

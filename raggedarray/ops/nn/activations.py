@@ -138,7 +138,7 @@ def gelu(x: Any, /, *, approximate: bool = True) -> Any:
     >>> gelu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.gelu", _gelu, x, approximate=approximate)
+    return elementwise("nn.gelu", _gelu, x, approximate=flag("nn.gelu", "approximate", approximate))
 
 
 def hard_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
@@ -291,4 +291,5 @@ def threshold(x: Any, threshold: float, value: float, /) -> Any:
     >>> threshold(ragged([[0.5, 2.0], []]), 1.0, -1.0).tolist()
     [[-1.0, 2.0], []]
     """
-    return elementwise("nn.threshold", _threshold, x, at=threshold, value=value)
+    at, value = (static_number("nn.threshold", f"the {n}", v) for n, v in (("threshold", threshold), ("value", value)))
+    return elementwise("nn.threshold", _threshold, x, at=at, value=value)

@@ -16,8 +16,9 @@ from .._agreement import agree
 from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
+from .._options import operand
 from .._rearrange import product
-from ._ids import check_ids, need_ids
+from ._ids import check_ids, need_ids, never_empty, table_of
 from ._windows import last_rows
 
 __all__ = ["embedding_bag", "one_hot"]
@@ -46,9 +47,9 @@ def embedding_bag(ids: Any, table: Array, /, *, mode: str = "mean", weights: Any
     if mode == "max" and weights is not None:
         raise ValueError(complaint(op, "no weights= for a maximum", "some", "Drop them, or take mode='sum'."))
     need_ids(op, ragged_only(op, ids))
-    if ids.inner_shape or not table.ndim:
-        what = f"ids of shape {ids.shape}, a table of {tuple(table.shape)}"
-        raise ValueError(complaint(op, "ids without inner axes and a table of entries", what, "Check the axes."))
+    table = table_of(op, table)
+    if ids.inner_shape:
+        raise ValueError(complaint(op, "ids without inner axes", f"shape {ids.shape}", "Check the axes."))
     k = common(op, [ids.values, table] if weights is None else [ids.values, table, ragged_only(op, weights).values])
     table = table if kernels(table) is k else k.asarray(table)
     ids = into(k, ids).used_values()
@@ -79,6 +80,7 @@ def _sized(w: Array, *, size: int) -> Array:
 
 
 def _bag(ids: RaggedArray, table: Array, weights: Array | None, *, mode: str) -> Array:
+    table = never_empty(table)
     xp, k = namespace(table), kernels(table)
     splits = composed_splits(ids.partitions[-1:], library(ids.partitions, ids.values))
     num = splits.shape[0] - 1
@@ -110,7 +112,7 @@ def one_hot(ids: Any, num_classes: int, /, *, dtype: DType | None = None) -> Any
     >>> one_hot(ragged([[1, 0], [], [5]]), 3).tolist()
     [[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], [], [[0.0, 0.0, 0.0]]]
     """
-    need_ids("nn.one_hot", ids)
+    need_ids("nn.one_hot", operand("nn.one_hot", ids))
     size = sizes_of("nn.one_hot", num_classes)
     if size < 0:
         raise ValueError(complaint("nn.one_hot", "num_classes of at least 0", f"{size}", "Pass a count."))

@@ -7,6 +7,7 @@ from ..._errors import complaint
 from ..._typing import Array
 from ...backends import kernels, kind, namespace
 from .._broadcast import meet
+from .._options import described, flag, need_shape, one_number, operand
 from .._reduce import Axes, Frame, accumulator
 from ..blocks import contiguous
 
@@ -23,7 +24,7 @@ def batch_norm(
     """``(x - mean) / sqrt(var + eps) * weight + bias`` for each channel, and the running statistics: ``(y, running)``.
 
     ``[nrows, (len), *inner, channels]`` to the same shape, dtype and capacity; ``running`` is a pair ``(mean, var)`` of
-    ``[channels]``, None standing for zeros and ones. In training the statistics are those of all elements of the
+    ``[channels]``, None standing for zeros and for ones. In training the statistics are those of all elements of the
     batch, whatever their row, and running ones move towards them by ``momentum`` (towards the unbiased variance, and
     as constants in gradients); otherwise the running ones are used, and come back unchanged. A batch without elements
     leaves them unchanged too. Statistics are in float32 at least. Plain ``[..., channels]`` too.
@@ -33,18 +34,22 @@ def batch_norm(
     (array([0.3]), array([1.3]))
     """
     op = "nn.batch_norm"
-    parts = [a for a in (running or ()) if a is not None] + [a for a in (weight, bias) if a is not None]
-    if running is not None and len(tuple(running)) != 2:
-        raise ValueError(complaint(op, "running= (mean, variance)", f"{len(running)} arrays", "Pass a pair."))
-    x = contiguous(x) if isinstance(x, RaggedArray) else x
-    k, (x, *moved) = meet(op, (x, *parts))
+    if running is not None and not (isinstance(running, tuple | list) and len(running) == 2):
+        got = f"{len(running)} arrays" if isinstance(running, tuple | list) else described(running)
+        raise ValueError(complaint(op, "running= (mean, variance)", got, "Pass a pair."))
+    training = flag(op, "training", training)
+    momentum, eps = one_number(op, "momentum", momentum), one_number(op, "eps", eps)
+    parts = (*(running or (None, None)), weight, bias)
+    has = tuple(a is not None for a in parts)
+    x = contiguous(x) if isinstance(x, RaggedArray) else operand(op, x)
+    k, (x, *moved) = meet(op, (x, *(a for a in parts if a is not None)))
     inner = x.inner_shape if isinstance(x, RaggedArray) else tuple(x.shape)
-    if not inner or kind(x.dtype) == "complex":
-        raise ValueError(complaint(op, "real values with an axis of channels", f"shape {x.shape}", "Add one."))
+    if kind(x.dtype) == "complex":
+        raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Normalise real and imaginary parts."))
+    if not inner:
+        raise ValueError(complaint(op, "values with an axis of channels", f"shape {x.shape}", "Add one."))
     for a in moved:
-        if tuple(a.shape) != inner[-1:]:
-            raise ValueError(complaint(op, f"parameters of shape {inner[-1:]}", f"{tuple(a.shape)}", "Check the axes."))
-    has = (running is not None, weight is not None, bias is not None)
+        need_shape(op, "parameters", a, inner[-1:])
     plain = not isinstance(x, RaggedArray)
     if plain:
         y, mean, var = k.call(_plain, x, eps, momentum, *moved, has=has, training=training)
@@ -86,9 +91,8 @@ def _normalized(
     xp, k = namespace(wide), kernels(wide)
     row = (*(1,) * (wide.ndim - 1), wide.shape[-1])
     rest = [xp.astype(xp.reshape(a, row), wide.dtype, copy=False) for a in parts]
-    old_mean, old_var = (rest.pop(0), rest.pop(0)) if has[0] else (xp.zeros(row, dtype=wide.dtype),) * 2
-    if not has[0]:
-        old_var = xp.ones(row, dtype=wide.dtype)
+    old_mean = rest.pop(0) if has[0] else xp.zeros(row, dtype=wide.dtype)
+    old_var = rest.pop(0) if has[1] else xp.ones(row, dtype=wide.dtype)
     mean, var = old_mean, old_var
     if training:
         some = count > 0
@@ -102,10 +106,10 @@ def _normalized(
             xp.where(some, (1 - momentum) * a + momentum * b, a) for a, b in zip((old_mean, old_var), new, strict=True)
         )
     scale = 1 / xp.sqrt(var + eps)
-    if has[1]:
+    if has[2]:
         scale = scale * rest.pop(0)
     y = (wide - spread(mean)) * spread(scale)
-    if has[2]:
+    if has[3]:
         y = y + spread(rest.pop(0))
     out = given.dtype if kind(given.dtype) == "float" else wide.dtype
     return xp.astype(y, out, copy=False), xp.reshape(old_mean, row[-1:]), xp.reshape(old_var, row[-1:])

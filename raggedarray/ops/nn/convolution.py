@@ -13,6 +13,7 @@ from ..._typing import Array
 from ...backends import is_half, kernels, namespace
 from .._broadcast import meet
 from .._checking import sizes_of
+from .._options import need_shape, operand, plain_only
 from .._rearrange import product
 from ._windows import Window, last_rows, taps, window, with_rows_of
 
@@ -46,7 +47,8 @@ def conv1d(
     [[[3.0]], [], []]
     """
     op = "nn.conv1d"
-    _, operands = meet(op, (x, kernel) if bias is None else (x, kernel, bias))
+    plain_only(op, "a kernel of shape (size, in, out)", kernel)
+    _, operands = meet(op, (operand(op, x), kernel) if bias is None else (x, kernel, bias))
     x, kernel, *rest = operands
     bias = rest[0] if rest else None
     w = window(op, kernel.shape[0] if kernel.ndim else 0, stride, dilation, padding)
@@ -70,8 +72,8 @@ def _check(op: str, x: Any, kernel: Array, bias: Array | None, groups: int) -> N
         raise ValueError(complaint(op, want, f"{shape}", "Check the axes."))
     if shape[2] % groups:
         raise ValueError(complaint(op, f"outputs in {groups} groups", f"{shape[2]}", "Check the axes."))
-    if bias is not None and tuple(bias.shape) != shape[2:]:
-        raise ValueError(complaint(op, f"a bias of shape {shape[2:]}", f"{tuple(bias.shape)}", "Check the axes."))
+    if bias is not None:
+        need_shape(op, "a bias", bias, shape[2:])
 
 
 def _conv(

@@ -12,6 +12,7 @@ from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
 from .._dense import dense_softmax
+from .._options import flag
 from .._overflow import fits, spoil
 from .._reduce import accumulator
 from ..capacity import bucket_size
@@ -64,7 +65,7 @@ def ctc_loss(
             got = f"it at slot {at[0]}"
             raise ValueError(complaint(op, f"labels other than blank {blank}", got, "Pass another `blank=`."))
     limit, ok = _label_limit(op, y, max_labels)
-    loss, each = k.call(_ctc, z, y, limit=limit, blank=blank, zero=zero_infinity)
+    loss, each = k.call(_ctc, z, y, limit=limit, blank=blank, zero=flag(op, "zero_infinity", zero_infinity))
     if reduction not in ("none", "row_mean"):
         out = k.call(_over_rows, each if reduction == "mean" else loss, mean=reduction == "mean")
     else:

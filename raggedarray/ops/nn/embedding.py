@@ -13,8 +13,9 @@ from ..._structure import flat_rows
 from ..._typing import Array
 from ...backends import Segments, common, kernels, namespace
 from .._broadcast import into, meet
+from .._options import operand, plain_only
 from ..blocks import contiguous
-from ._ids import check_ids, need_ids
+from ._ids import check_ids, need_ids, never_empty, table_of
 
 __all__ = ["embedding", "linear"]
 
@@ -29,7 +30,11 @@ def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
     >>> linear(ragged([[[1.0, 2.0]], []], item_shape=(None, 2)), np.eye(2), np.ones(2)).tolist()
     [[[2.0, 3.0]], []]
     """
+    operand("nn.linear", x)
     weight, bias = _stacked(weight), _stacked(bias)
+    plain_only("nn.linear", "a weight of shape (in, out)", weight)
+    if bias is not None:
+        plain_only("nn.linear", "a bias of shape (out,)", bias)
     _, operands = meet("nn.linear", (x, weight) if bias is None else (x, weight, bias))
     x, weight, *rest = operands
     bias = rest[0] if rest else None
@@ -45,6 +50,8 @@ def _stacked(parameter: Any) -> Any:
     """One array from one parameter per row."""
     if not isinstance(parameter, list | tuple) or not parameter:
         return parameter
+    for p in parameter:
+        plain_only("nn.linear", "a list of parameters, one array per row", p)
     shapes = sorted({tuple(p.shape) for p in parameter})
     if len(shapes) > 1:
         got, advice = f"{shapes[0]} and {shapes[1]}", "Pad them, or call it for each row."
@@ -92,17 +99,27 @@ def embedding(ids: Any, table: Array, /) -> Any:
     >>> embedding(ragged([[1, 0], []]), np.array([[1.0], [2.0]])).tolist()
     [[[2.0], [1.0]], []]
     """
-    need_ids("nn.embedding", ids)
-    k = common("nn.embedding", [ids.values if isinstance(ids, RaggedArray) else ids, table])
+    op = "nn.embedding"
+    need_ids(op, operand(op, ids))
+    table = table_of(op, table)
+    k = common(op, [ids.values if isinstance(ids, RaggedArray) else ids, table])
     table = table if kernels(table) is k else k.asarray(table)
     if not isinstance(ids, RaggedArray):
         ids = ids if kernels(ids) is k else k.asarray(ids)
-        xp = namespace(table)
-        return xp.reshape(xp.take(table, xp.reshape(ids, (-1,)), axis=0), (*ids.shape, *table.shape[1:]))
+        check_ids(op, ids, table.shape[0])
+        return k.call(_embedding_plain, ids, table)
     ids = contiguous(into(k, ids).used_values())
-    check_ids("nn.embedding", ids, table.shape[0])
+    check_ids(op, ids, table.shape[0])
     return RaggedArray(k.call(_embedding, ids, table), ids.partitions)
 
 
 def _embedding(ids: RaggedArray, table: Array) -> Array:
-    return ids.kernels.embedding(table, ids.values, used_slots(flat_rows("nn.embedding", ids.partitions)))
+    used = used_slots(flat_rows("nn.embedding", ids.partitions))
+    return ids.kernels.embedding(never_empty(table), ids.values, used)
+
+
+def _embedding_plain(ids: Array, table: Array) -> Array:
+    flat = namespace(ids).reshape(ids, (-1,))
+    used = namespace(ids).asarray(flat.shape[0], dtype=namespace(ids).int32)
+    found = kernels(table).embedding(never_empty(table), flat, used)
+    return namespace(table).reshape(found, (*ids.shape, *table.shape[1:]))

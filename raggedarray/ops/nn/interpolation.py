@@ -33,7 +33,8 @@ def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: i
     ``"linear"`` give the default float.
 
     The capacity is ``nrows * lengths`` for an int. Lengths that can be read are added up, and on JAX rounded as
-    `bucket_size` does; traced ones need ``capacity=``. One too small raises, or under jit gives NaN.
+    `bucket_size` does; traced ones need ``capacity=``. One too small, or a negative length, raises, or
+    under jit gives NaN.
 
     >>> x = ragged([[0.0, 10.0], [], [5.0]])
     >>> interpolate(x, np.array([4, 1, 2]), method="linear").tolist()
@@ -44,10 +45,11 @@ def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: i
     op = "nn.interpolate"
     if method not in ("nearest", "linear"):
         raise ValueError(complaint(op, "method='nearest' or 'linear'", repr(method), "Pass one of these."))
-    if kind(x.dtype) in ("complex", "bool") and method == "linear":
+    if kind(ragged_only(op, x).dtype) in ("complex", "bool") and method == "linear":
         raise TypeError(complaint(op, "integers or floats", f"dtype {x.dtype}", "Take method='nearest'."))
-    x = into(ragged_only(op, x).kernels, x).used_values()
+    x = into(x.kernels, x).used_values()
     p = last_rows(op, x)
+    lengths = x.kernels.asarray(lengths, dtype="int32") if isinstance(lengths, list) else lengths
     wanted, size, ok = _lengths(op, x, p, lengths, capacity)
     values, splits = x.kernels.call(_resample, x.values, p, wanted, ok, size=size, method=method)
     return with_rows_of(x, values, splits)
@@ -61,7 +63,9 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
         n = sizes_of(op, given)
         if n < 0:
             raise ValueError(complaint(op, "lengths of at least 0", f"{n}", "Pass a length."))
-        wanted = k.call(_same_length, x, n, nrows=p.nrows)
+        _need_index(op, n if p.nrows else 0, like)
+        _need_index(op, p.nrows * n, like)
+        wanted = k.call(_same_length, x, n if p.nrows else 0, nrows=p.nrows)
         return wanted, p.nrows * n, True
     shape = x.shape[: x.ragged_rank]
     if tuple(given.shape) != shape or kind(given.dtype) not in ("int", "uint"):
@@ -77,18 +81,31 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
         host = k.host(flat)
         if host.size and host.min() < 0:
             raise ValueError(complaint(op, "lengths of at least 0", f"{host.min()}", "Pass one per row."))
-        need = int(host.sum())
+        need = int(host.sum(dtype="int64"))
+        _need_index(op, need, like)
         if capacity is None:
             return flat, need if k.trims else bucket_size(need), True
         fits(op, need, capacity, "a capacity", "capacity=")
         return flat, need if k.trims else capacity, True
     if capacity is None:
         raise DynamicShapeError(complaint(op, "a static capacity", "traced lengths", "Pass `capacity=`."))
-    return flat, capacity, fits(op, k.call(_total, flat), capacity, "a capacity", "capacity=")
+    flat, total, ok = k.call(_nonnegative, flat)
+    if k.checking():
+        k.check(ok, complaint(op, "lengths of at least 0", "a negative one", "Pass one per row."))
+    return flat, capacity, ok & fits(op, total, capacity, "a capacity", "capacity=")
 
 
-def _total(flat: Array) -> Array:
-    return namespace(flat).sum(flat)
+def _need_index(op: str, total: int, like: Array) -> None:
+    most = int(namespace(like).iinfo(like.dtype).max)
+    if total > most:
+        raise ValueError(complaint(op, f"lengths that add up to at most {most}", f"{total}", "Pass smaller ones."))
+
+
+def _nonnegative(flat: Array) -> tuple[Array, Array, Array]:
+    """Lengths with 0 for those below it, their total, and whether there was none."""
+    xp = namespace(flat)
+    kept = xp.maximum(flat, xp.zeros_like(flat))
+    return kept, xp.sum(kept, dtype=kept.dtype), xp.all(flat >= 0)
 
 
 def _masked(lengths: RaggedArray, *, nrows: int) -> Array:

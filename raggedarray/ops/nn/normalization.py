@@ -14,6 +14,7 @@ from ..._typing import Array, Axis
 from ...backends import Segments, kind, namespace
 from .._broadcast import Plan, lay_out, meet, plan
 from .._dense import dense_softmax
+from .._options import one_number, operand
 from .._overflow import spoil
 from .._reduce import Axes, Frame, accumulator, column_bound, normal_axes, split_axes
 from ..blocks import contiguous, to_rows
@@ -46,7 +47,7 @@ def log_softmax(x: Any, /, *, axis: int = -1) -> Any:
 
 def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
     if not isinstance(x, RaggedArray):
-        (axis,) = normal_axes(op, axis, x.ndim)
+        (axis,) = normal_axes(op, axis, operand(op, x).ndim)
         return dense_softmax(x, axis, log)
     x = contiguous(x).used_values()
     axes = split_axes(op, x, axis)
@@ -100,7 +101,8 @@ def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1
 
 
 def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center: bool) -> Any:
-    given = [a for a in (x, weight, bias) if a is not None]
+    eps = one_number(op, "eps", eps)
+    given = [a for a in (operand(op, x), weight, bias) if a is not None]
     has = (weight is not None, bias is not None)
     k, moved = meet(op, tuple(given))
     if not isinstance(moved[0], RaggedArray):

@@ -15,6 +15,7 @@ from ...backends import kernels, kind, namespace
 from ...backends.generic import identity
 from .._along import column
 from .._broadcast import into
+from .._options import operand
 from .._reduce import Frame, accumulator, normal_axes, run
 from ._windows import UNROLLED, Window, dense_taps, last_rows, taps, window, with_rows_of
 
@@ -50,7 +51,7 @@ def avg_pool(x: Any, size: int, /, *, stride: int | None = None, axis: int = 1, 
 
 def _pool(op: str, x: Any, size: Any, stride: Any, axis: int, padding: str, how: str) -> Any:
     w = window(op, size, size if stride is None else stride, 1, padding)
-    (a,) = normal_axes(op, axis, x.ndim)
+    (a,) = normal_axes(op, axis, operand(op, x).ndim)
     if kind(x.dtype) in ("complex", "bool"):
         raise TypeError(complaint(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
     if not isinstance(x, RaggedArray):
@@ -139,7 +140,7 @@ def global_avg_pool(x: Any, /, *, axis: Axis = 1) -> Any:
 
 
 def _global(op: str, x: Any, axis: Axis, how: str) -> Any:
-    if kind(x.dtype) in ("complex", "bool"):
+    if kind(operand(op, x).dtype) in ("complex", "bool"):
         raise TypeError(complaint(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
     if isinstance(x, RaggedArray):
         return run(op, _global_body, x, axis=axis, keepdims=False, how=how)

@@ -9,6 +9,7 @@ from ..._levels import library, parents, positions
 from ..._typing import Array, DType
 from ...backends import is_half, kernels, kind, namespace
 from .._checking import ragged_only, sizes_of
+from .._options import in_range, static_number
 
 __all__ = ["rotary", "sinusoidal"]
 
@@ -31,7 +32,7 @@ def rotary(x: RaggedArray, /, *, base: float = 10000.0) -> RaggedArray:
         raise ValueError(
             complaint("nn.rotary", "an even number of features", f"shape {x.shape}", "Split or pad the last axis.")
         )
-    return RaggedArray(x.kernels.call(_rotary, x, base=float(base)), x.partitions)
+    return RaggedArray(x.kernels.call(_rotary, x, base=_base("nn.rotary", base)), x.partitions)
 
 
 def _rotary(x: RaggedArray, *, base: float) -> Array:
@@ -63,7 +64,16 @@ def sinusoidal(x: RaggedArray, size: int, /, *, base: float = 10000.0, dtype: DT
         out = x.dtype if kind(x.dtype) == "float" else x.xp.asarray(0.0).dtype
     else:
         out = x.kernels.dtype(dtype, x.values)
-    return RaggedArray(x.kernels.call(_sinusoidal, x, size=size, base=float(base), dtype=out), x.partitions)
+        if kind(out) != "float":
+            raise TypeError(complaint("nn.sinusoidal", "a floating dtype", f"{out}", "Convert the result."))
+    base = _base("nn.sinusoidal", base)
+    return RaggedArray(x.kernels.call(_sinusoidal, x, size=size, base=base, dtype=out), x.partitions)
+
+
+def _base(op: str, base: float) -> float:
+    base = static_number(op, "base", base)
+    in_range(op, "a base above 0", base, "Pass a positive number.", low=0, high=float("inf"), above=True)
+    return base
 
 
 def _sinusoidal(x: RaggedArray, *, size: int, base: float, dtype: DType) -> Array:
