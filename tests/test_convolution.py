@@ -361,6 +361,36 @@ def test_a_capacity_too_small() -> None:
         jax.jit(ra.nn.interpolate)(x, lengths)
 
 
+@pytest.mark.parametrize("xp", ["numpy", "jax"])
+def test_far_taps_and_windows_see_only_padding(xp: str) -> None:
+    """Neither their padding nor their positions are written out."""
+    x, kernel = ra.asarray(X, xp=xp), RNG.standard_normal((3, 4, 2)).astype(np.float32)
+    far = ra.nn.conv1d(x, kernel, dilation=2**28)
+    np.testing.assert_allclose(np.asarray(far.values)[: sum(LENGTHS)], X.values @ kernel[1], atol=1e-5)
+    first = ra.nn.conv1d(x, kernel, stride=2**30, padding="CAUSAL")
+    want = [X[i][:1] @ kernel[2] for i in range(len(LENGTHS))]
+    assert first.row_lengths().tolist() == [min(n, 1) for n in LENGTHS]
+    np.testing.assert_allclose(np.asarray(first.values)[:4], np.concatenate(want), atol=1e-5)
+    assert ra.nn.conv1d(x, kernel, dilation=2**28, padding="VALID").row_lengths().tolist() == [0] * len(LENGTHS)
+
+
+def test_window_wider_than_a_uniform_axis() -> None:
+    v = RNG.standard_normal((2, 5))
+    for padding, last in (("SAME", 5), ("CAUSAL", 1)):
+        pooled = ra.nn.max_pool(v, 2**29, axis=1, padding=padding)
+        np.testing.assert_array_equal(pooled, v[:, :last].max(axis=1, keepdims=True))
+    running = ra.nn.avg_pool(v, 2**29, stride=1, axis=1, padding="CAUSAL")
+    np.testing.assert_allclose(running, v.cumsum(axis=1) / np.arange(1, 6))
+    assert ra.nn.max_pool(v, 2**29, axis=1).shape == (2, 0)
+
+
+def test_interpolate_to_a_negative_length_that_is_traced() -> None:
+    x = ra.ragged([[1.0, 2.0], [], [3.0]], xp="jax")
+    resample = jax.jit(lambda n: ra.nn.interpolate(x, n, capacity=16))
+    assert np.isnan(resample(jnp.array([1, -2, 3])).values).all()
+    assert resample(jnp.array([1, 0, 3])).tolist() == [[1.0], [], [3.0, 3.0, 3.0]]
+
+
 K = np.zeros((3, 4, 2), np.float32)
 ERRORS: list[tuple[Any, str]] = [
     (

@@ -289,6 +289,45 @@ def test_batch_norm_of_one_element_of_none_and_of_plain_arrays() -> None:
     assert half.dtype == np.float16 and mean.dtype == np.float32
 
 
+def test_table_without_entries() -> None:
+    table, ids = jnp.ones((0, 2)), ra.ragged([[1, 0], [], [2]], xp="jax")
+    assert np.isnan(jax.jit(ra.nn.embedding)(ids, table).values[:3]).all()
+    for mode in ("mean", "max"):
+        bags = np.asarray(jax.jit(lambda i, t, mode=mode: ra.nn.embedding_bag(i, t, mode=mode))(ids, table))
+        np.testing.assert_array_equal(bags, [[np.nan] * 2, [0.0] * 2, [np.nan] * 2])
+    none = ra.ragged([[], []], dtype=int)
+    assert ra.nn.embedding(none, np.ones((0, 2))).tolist() == [[], []]
+    assert ra.nn.embedding_bag(none, np.ones((0, 2))).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_plain_ids(way: Way) -> None:
+    ids = way.dense(np.array([[1, 0], [4, 4]], np.int32))
+    found = way.run("plain ids", ra.nn.embedding, ids, way.dense(TABLE))
+    np.testing.assert_array_equal(numbers(found), TABLE[[[1, 0], [4, 4]]])
+
+
+def test_plain_ids_outside_the_table_are_nan_under_jit() -> None:
+    found = jax.jit(ra.nn.embedding)(jnp.array([-1, 5, 0]), jnp.asarray(TABLE))
+    assert np.isnan(found).any(axis=1).tolist() == [True, True, False]
+
+
+def test_dropout_rate_that_is_traced() -> None:
+    x = ra.ragged([[1.0, 2.0], [], [3.0]], xp="jax")
+    drop = jax.jit(lambda rate: ra.nn.dropout(x, rate, key=jax.random.key(0)).values[:3])
+    for rate in (2.0, -0.5, np.nan):
+        assert np.isnan(drop(rate)).all()
+    assert drop(0.0).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_half_of_the_running_statistics() -> None:
+    one = np.ones(4, np.float32)
+    for given, whole in (((None, 2 * one), (0 * one, 2 * one)), ((one, None), (one, one))):
+        for training in (False, True):
+            (y, new), (want, also) = (ra.nn.batch_norm(X, r, training=training) for r in (given, whole))
+            np.testing.assert_array_equal(y.values, want.values)
+            np.testing.assert_array_equal(new, also)
+
+
 ERRORS: list[tuple[type[Exception], Any, str]] = [
     (
         ValueError, lambda: ra.nn.embedding_bag(IDS, TABLE, mode="min"),
@@ -312,7 +351,7 @@ ERRORS: list[tuple[type[Exception], Any, str]] = [
     ),
     (
         TypeError, lambda: ra.nn.dropout(X, 0.5, key=0),
-        "random.uniform: expected a numpy.random.Generator for NumPy arrays, got int. "
+        "nn.dropout: expected a numpy.random.Generator for NumPy arrays, got int. "
         "Make one with `np.random.default_rng(seed)`.",
     ),
     (

@@ -359,6 +359,20 @@ def test_limits_of_ctc_loss() -> None:
     )
 
 
+def test_options_out_of_range_that_are_traced() -> None:
+    z, y = ra.asarray(LOGITS, xp="jax"), ra.asarray(IDS, xp="jax")
+    smooth = jax.jit(lambda s: ra.nn.cross_entropy(z, y, label_smoothing=s))
+    huber = jax.jit(lambda d: ra.nn.huber_loss(z, z + 1, delta=d))
+    assert np.isnan([smooth(-0.5), smooth(1.5), huber(-1.0), huber(0.0)]).all()
+    assert np.isfinite([smooth(0.5), huber(1.0)]).all()
+
+
+def test_no_classes_under_jit() -> None:
+    z = ra.asarray(rows(np.zeros((N, 0), np.float32)), xp="jax")
+    loss = jax.jit(lambda z, y, w: ra.nn.cross_entropy(z, y, weight=w))(z, ra.asarray(IDS, xp="jax"), jnp.ones(0))
+    assert np.isnan(loss)
+
+
 ERRORS: list[tuple[type[Exception], Any, str]] = [
     (
         ValueError, lambda: ra.nn.cross_entropy(LOGITS, IDS, reduction="max"),

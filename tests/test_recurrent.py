@@ -502,6 +502,19 @@ def test_scan_stops_gradients_where_rows_end() -> None:
 
 JAX_ROWS = ra.asarray(rows([1, 2]), xp="jax")
 W, U = np.ones((2, 3)), np.ones((3, 3))
+
+
+@pytest.mark.parametrize("xp", ["numpy", "jax"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "complex64"])
+def test_linear_recurrence_with_integers(xp: str, dtype: str) -> None:
+    """They are as weak as numbers."""
+    b = ra.astype(ra.asarray(ra.ragged([[1.0, 2.0], [], [3.0]]), xp=xp), dtype)
+    for a in (2, 2.0, np.array(2)):
+        h = ra.nn.linear_recurrence(a, b)
+        assert h.dtype == b.dtype
+        assert h.tolist() == [[1.0, 4.0], [], [3.0]]
+
+
 ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda: ra.nn.rnn(np.ones((2, 2)), W, U), TypeError,
      "nn.rnn: expected a RaggedArray, got ndarray. Make one with `ra.ragged`."),

@@ -13,8 +13,9 @@ from .._typing import Array, DType
 
 def check_key(op: str, key: Any, /) -> None:
     typed = hasattr(key, "dtype") and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
-    if not (typed or (getattr(key, "dtype", None) == np.uint32 and key.ndim == 1)):
-        got = type(key).__name__
+    raw = getattr(key, "dtype", None) == np.uint32
+    if not ((typed and key.ndim == 0) or (raw and key.ndim == 1)):
+        got = f"keys of shape {key.shape}" if typed else type(key).__name__
         raise TypeError(complaint(op, "a jax.random key for JAX arrays", got, "Make one with `jax.random.key(seed)`."))
 
 

@@ -24,9 +24,17 @@ def is_block(axes: tuple[int | None, ...]) -> bool:
 
 
 def block_of_arrays(
-    k: Kernels, lengths: list[list[int]], leaves: list[Array], axes: tuple[int | None, ...], dtype: DType | None
+    k: Kernels,
+    lengths: list[list[int]],
+    leaves: list[Array],
+    axes: tuple[int | None, ...],
+    dtype: DType | None,
+    like: Array | None = None,
 ) -> RaggedArray:
-    """Array leaves, checked to have one rank, under the lists whose ``lengths`` are given from axis 1 on."""
+    """Array leaves, checked to have one rank, under the lists whose ``lengths`` are given from axis 1 on.
+
+    Without leaves, values have the dtype of ``like``.
+    """
     last = max(r for r, n in enumerate(axes) if n is None)
     axes, inner = axes[: last + 1], axes[last + 1 :]
     for i, a in enumerate(leaves):
@@ -37,6 +45,10 @@ def block_of_arrays(
     if dtype is not None:
         arrays = [namespace(a).astype(a, k.dtype(dtype, a)) for a in arrays]
     flat = [namespace(a).reshape(a, (_product(a.shape[: last + 1]), *a.shape[last + 1 :])) for a in arrays]
+    if not flat:
+        assert like is not None
+        empty = namespace(like).zeros((0, *(n or 0 for n in inner)), dtype=like.dtype)
+        flat = [empty if dtype is None else namespace(empty).astype(empty, k.dtype(dtype, empty))]
     values = namespace(flat[0]).concat(flat)
     sizes = [n for a in leaves for n, m in zip(a.shape, axes, strict=False) if m is None]
     return assemble(k, lengths, len(leaves), sizes, values, axes)

@@ -17,7 +17,7 @@ from ._block_views import permuted
 from ._checking import sizes_of
 from ._moves import Move, new_length, source
 from ._overflow import fits, spoil
-from .blocks import contiguous, to_rows
+from .blocks import as_block, contiguous, to_rows
 
 
 def move_block(
@@ -117,8 +117,7 @@ def along_block(
         if lengths is not None:
             advice = "Convert it with `ra.to_rows`."
             raise ValueError(complaint(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
-        rows = f(to_rows(x), axis)
-        return _each(rows, lambda out: _over(x, packed(block, out.capacity), out.values))
+        return _each(f(to_rows(x), axis), lambda out: as_block(x, out))
     if r >= len(block.axes):
         rows = f(x.components_as_rows(op), axis - len(block.axes) + 1)
         return _each(rows, lambda out: _over(x, packed(block, out.capacity), out.values))

@@ -14,6 +14,7 @@ from ._block_views import chosen, cut
 from ._broadcast import into
 from ._checking import sizes_of
 from ._overflow import fits, spoil
+from ._select import FAR
 
 
 def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) -> Any:
@@ -84,7 +85,7 @@ def _each(op: str, k: Kernels, block: BlockPartition, given: Any, what: str) -> 
     if isinstance(given, RaggedArray):
         given = given.values
     if not is_array(given):
-        given = sizes_of(op, given)
+        given = max(min(sizes_of(op, given), FAR), -FAR)
         return namespace(block.sizes).full((block.nrows,), given, dtype=block.sizes.dtype)
     if kind(given.dtype) not in ("int", "uint") or (given.ndim and tuple(given.shape) != (block.nrows,)):
         got = f"{given.dtype} of shape {tuple(given.shape)}"

@@ -70,10 +70,12 @@ def one_number(op: str, name: str, x: Any) -> Any:
     if _is_single(x) and kind(x.dtype) in ("float", "int", "uint", "bool"):
         return x
     got = f"shape {tuple(x.shape)}" if is_array(x) and tuple(x.shape) else getattr(x, "dtype", type(x).__name__)
-    raise TypeError(complaint(op, f"{name} as one real number", got, "Scale the arrays themselves where it varies."))
+    raise TypeError(complaint(op, f"{name} as one real number", got, "Pass one for all elements."))
 
 
-def in_range(op: str, expected: str, x: Any, advice: str, *, low: float, high: float, above: bool = False) -> Any:
+def in_range(
+    op: str, expected: str, x: Any, advice: str, *, low: float, high: float = float("inf"), above: bool = False
+) -> Any:
     """Whether one number lies from ``low`` (or above it) to ``high``: True, or traced; one that can be read raises."""
     ok = (x > low if above else x >= low) & (x <= high)
     if is_array(x) and not kernels(x).is_concrete(x):

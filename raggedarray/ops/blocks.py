@@ -187,6 +187,14 @@ def _to_rows(values: Array, block: BlockPartition, *, limits: tuple[int, ...]) -
     return values, clamped, need
 
 
+def as_block(x: RaggedArray, rows: RaggedArray) -> RaggedArray:
+    """The elements that `to_rows` of the packed ``x`` made rows, or others in their places, as a block again."""
+    block = x.block
+    assert block is not None
+    values = rows.xp.reshape(rows.values, (-1, *x.inner_shape)) if rows.ndim == x.ndim else rows.values
+    return RaggedArray(values, (*x.partitions[:-1], as_last(packed(block, int(values.shape[0])))))
+
+
 def as_rows(x: Any) -> Any:
     """A block as rows, for an op that has no form of its own for blocks; anything else as it is."""
     return to_rows(x) if isinstance(x, RaggedArray) and x.block is not None else x

@@ -10,7 +10,7 @@ from ..backends import common, kernels, kind, namespace
 from ._block_checks import validate_block
 from ._broadcast import into
 from ._checking import check_consistent, check_partitions, ragged_only
-from .blocks import contiguous
+from .blocks import as_rows, contiguous
 
 __all__ = ["allclose", "array_equal", "validate"]
 
@@ -37,6 +37,8 @@ def _compare(x: Any, y: Any, **static: Any) -> Any:
     ragged = isinstance(x, RaggedArray), isinstance(y, RaggedArray)
     if ragged[0] != ragged[1] or (x.shape != y.shape):
         return False
+    if ragged[0] and (x.block is None) != (y.block is None):
+        x, y = as_rows(x), as_rows(y)
     k = common("array_equal", [x.values if r else x for x, r in zip((x, y), ragged, strict=True)])
     if not ragged[0]:
         x, y = (a if kernels(a) is k else k.asarray(a) for a in (x, y))

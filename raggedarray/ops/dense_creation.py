@@ -13,6 +13,7 @@ from .._errors import complaint
 from .._levels import ancestors, library, parents, positions
 from .._typing import Array, DType
 from ..backends import backend, kernels, kind, namespace
+from ._checking import sizes_of
 from .blocks import contiguous
 from .dtypes import host_namespace, need_kind
 
@@ -189,7 +190,7 @@ def triu(x: Any, /, *, k: int = 0) -> Any:
 def _triangle(op: str, x: Any, k: int, lower: bool) -> Any:
     if not isinstance(x, RaggedArray):
         return getattr(namespace(x), op)(x, k=k)
-    x = contiguous(x).used_values()
+    x, k = contiguous(x).used_values(), sizes_of(op, k)
     return RaggedArray(x.kernels.call(_kept, x, op=op, k=k, lower=lower), x.partitions)
 
 

@@ -33,7 +33,10 @@ def getitem(x: RaggedArray, key: Any) -> Any:
     if x.block is not None:
         if any(isinstance(i, RaggedArray) for i in items):
             return getitem(as_rows(x), tuple(as_rows(i) for i in items))
-        return block_getitem(x, expand("getitem", items, x.shape))
+        parts = expand("getitem", items, x.shape)
+        if sum(is_array(i) and i.ndim > 0 for i in parts) > 1:  # side by side they go pointwise
+            return getitem(as_rows(x), tuple(parts))
+        return block_getitem(x, parts)
     if len(items) == 1 and not isinstance(items[0], RaggedArray):
         only = items[0]
         if isinstance(only, slice) and _is_static(only):

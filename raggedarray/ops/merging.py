@@ -153,20 +153,24 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
     >>> split_dims(ragged([[1, 2], [], [3]]), 0, np.array([0, 2, 3])).tolist()
     [[[1, 2], []], [[3]]]
     """
-    x = array_of("split_dims", as_rows(x))
     a = one_axis("split_dims", axis, x.ndim)
+    whole = isinstance(x, RaggedArray) and x.block is not None and a == 0
+    x = x if whole else array_of("split_dims", as_rows(x))
     length = x.shape[a]
     if length is None:
         advice = "Build it with `ra.from_nested_row_splits`."
         raise ValueError(complaint("split_dims", "the row axis or a uniform one", f"ragged axis {a}", advice))
     row_splits = row_splits if is_array(row_splits) else common("split_dims", []).asarray(row_splits)
     k = common("split_dims", [x.values if isinstance(x, RaggedArray) else x, row_splits])
-    if isinstance(x, RaggedArray):
+    if whole:
+        x = into(k, x)
+    elif isinstance(x, RaggedArray):
         x = into(k, x).used_values()
     elif kernels(x) is not k:
         x = k.asarray(x)
     splits = _checked_splits(k.index(row_splits if kernels(row_splits) is k else k.asarray(row_splits)), length)
-    x = unfold(x, max(a, x.ragged_rank if isinstance(x, RaggedArray) else 0))
+    if not whole:
+        x = unfold(x, max(a, x.ragged_rank if isinstance(x, RaggedArray) else 0))
     if a == 0:
         return RaggedArray(x.values, (RowPartition(splits), *x.partitions))
     above = x.partitions[a - 1].nrows

@@ -30,7 +30,8 @@ def ragged(
     one block (see `from_blocks`). ``item_shape`` fixes the shape of an entry of axis 0 independently of the data,
     None for a ragged axis; data pipelines should pass it, so that a batch of equal rows has the same structure as
     any other: lists become rows, an array whose only None is its first axis a row, any other with a None a block.
-    RaggedArrays as leaves add one outer ragged axis. ``[]`` gives
+    No rows at all, as ``[]``, are lists; those of arrays are an empty array, ``np.zeros((0, ...))``. RaggedArrays as
+    leaves add one outer ragged axis. ``[]`` gives
     shape ``(0, None)``. Python numbers take the default dtype of their kind; arrays keep theirs and must
     agree unless ``dtype`` is given. The result is NumPy-backed unless ``xp`` (``"jax"`` or a namespace)
     says otherwise or the leaves are of another library; its capacity is exact (on JAX: a `bucket_size`).
@@ -50,6 +51,8 @@ def ragged(
         out = _copy(obj)
     elif is_array(obj) and item_shape is None:
         out = _from_dense(obj)
+    elif is_array(obj) and obj.ndim and not obj.shape[0] and is_block(item_shape or ()):
+        out = block_of_arrays(kernels(obj), [], [], item_shape or (), dtype, like=obj)
     else:
         out = _from_leaves(_take_apart(obj), dtype, item_shape)
     if dtype is not None:

@@ -25,6 +25,7 @@ from ._checking import checked_scalar, sizes_of
 from ._moves import Move
 from ._overflow import spoil
 from ._rearrange import array_of
+from ._rearrange import one_axis as axis_of
 from ._reduce import accumulator, normal_axes
 from ._select import FAR
 
@@ -100,7 +101,7 @@ def _cumulative(
             got = f"a block of shape {x.shape}"
             raise ValueError(complaint(op, "rows for include_initial", got, "Convert it with `ra.to_rows`."))
         one_axis(op, x, axis)
-        (a,) = normal_axes(op, axis, x.ndim)
+        a = axis_of(op, axis, x.ndim)
         given = (dtype, reverse, initial, max_length)
         return along_block(op, x, a, lambda rows, at: _cumulative(op, how, rows, at, *given))
     x, at = ready(x), one_axis(op, x, axis)
@@ -200,7 +201,7 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
         given = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
         return namespace(x).diff(x, axis=axis, n=n, **given)
     if x.block is not None and kind(x.dtype) != "bool":
-        (a,) = normal_axes("diff", axis, x.ndim)
+        a = axis_of("diff", axis, x.ndim)
         x = _with_ends(x, a, prepend, append)
         return along_block("diff", x, a, lambda rows, at: diff(rows, axis=at, n=n), lengths=Move("window", n + 1, 1))
     x, at = ready(x), one_axis("diff", x, axis)

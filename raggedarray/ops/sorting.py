@@ -34,7 +34,7 @@ from ._checking import sizes_of
 from ._moves import Move
 from ._overflow import spoil
 from ._rearrange import array_of
-from ._reduce import normal_axes
+from ._rearrange import one_axis as axis_of
 from ._select import FAR
 
 __all__ = ["argsort", "sort", "top_k"]
@@ -55,7 +55,7 @@ def sort(
     if not isinstance(x, RaggedArray):
         return namespace(array_of("sort", x)).sort(x, axis=axis, descending=descending, stable=stable)
     if x.block is not None:
-        (a,) = normal_axes("sort", axis, x.ndim)
+        a = axis_of("sort", axis, x.ndim)
         options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
         return along_block("sort", x, a, lambda rows, at: sort(rows, axis=at, **options))
     x, at = ready(x), one_axis("sort", x, axis)
@@ -90,7 +90,7 @@ def argsort(
     if not isinstance(x, RaggedArray):
         return namespace(array_of("argsort", x)).argsort(x, axis=axis, descending=descending, stable=stable)
     if x.block is not None:
-        (a,) = normal_axes("argsort", axis, x.ndim)
+        a = axis_of("argsort", axis, x.ndim)
         options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
         return along_block("argsort", x, a, lambda rows, at: argsort(rows, axis=at, **options))
     x, at = ready(x), one_axis("argsort", x, axis)
@@ -140,10 +140,10 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
     if k < 0:
         raise ValueError(complaint("top_k", "k of at least 0", str(k), "Pass how many elements to keep."))
     if not isinstance(x, RaggedArray):
-        (a,) = normal_axes("top_k", axis, x.ndim)
+        a = axis_of("top_k", axis, x.ndim)
         return TopKResult(*kernels(x).call(_top_inner, x, axis=a, count=k))
     if x.block is not None:
-        (a,) = normal_axes("top_k", axis, x.ndim)
+        a = axis_of("top_k", axis, x.ndim)
         found = along_block("top_k", x, a, lambda rows, at: top_k(rows, k, axis=at), lengths=Move("truncate", k))
         return TopKResult(*found)
     x, at = ready(x), one_axis("top_k", x, axis)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from operator import index as as_int
 from typing import Any
 
-from .._array import RaggedArray, as_last, rebuild
-from .._blocks import packed
+from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._levels import library
 from .._partition import RowPartition, UniformPartition
@@ -22,7 +21,7 @@ from ._checking import checked_scalar
 from ._elementwise import elementwise
 from ._indexing import run
 from ._keys import as_items, expand
-from .blocks import as_rows, contiguous, to_rows
+from .blocks import as_block, as_rows, contiguous, to_rows
 from .components import rows_of
 from .indexing import getitem
 from .masking import boolean_mask
@@ -115,7 +114,7 @@ def _update_block(place: Place, how: str, values: Any) -> RaggedArray:
     x = contiguous(place.x).used_values()
     assert x.block is not None
     out = _update(Place(to_rows(x), as_rows(place.key)), how, as_rows(values))
-    return RaggedArray(out.values, (*x.partitions[:-1], as_last(packed(x.block, out.capacity))))
+    return as_block(x, out)
 
 
 def _like(template: Array, values: Any) -> Array:

@@ -11,6 +11,7 @@ from ...backends import is_array, is_half, kind, namespace
 from .._agreement import agree, cut
 from .._along import Along, row_limit
 from .._checking import ragged_only
+from .._options import described
 from .._reduce import normal_axes
 
 
@@ -47,6 +48,8 @@ def state_rows(op: str, x: RaggedArray, state: Any, what: str) -> Array:
                 raise ValueError(complaint(op, f"{what} for rows {_outer(x)}", got, "One item a row."))
         return _sized(state.values, x.partitions[-1].nrows)
     lead = _outer(x)
+    if not is_array(state):
+        raise TypeError(complaint(op, f"{what} for rows {lead}", described(state), "Spread it with `broadcast_to`."))
     if None in lead or tuple(state.shape[: len(lead)]) != lead:
         advice = "Give each row its own." if outer else "Spread it with `broadcast_to`."
         raise ValueError(complaint(op, f"{what} for rows {lead}", f"shape {tuple(state.shape)}", advice))
@@ -119,7 +122,11 @@ class Stepper:
     def __call__(self, carry: list[Array], element: list[Array]) -> tuple[list[Array], list[Array]]:
         """``f(carry, element)``."""
         tree = self._tree
-        new, y = self._f(tree.unflatten(self._held, carry), tree.unflatten(self._given, element))
+        made: Any = self._f(tree.unflatten(self._held, carry), tree.unflatten(self._given, element))
+        if not (isinstance(made, tuple | list) and len(made) == 2):
+            got = f"{len(made)} results" if isinstance(made, tuple | list) else described(made)
+            raise TypeError(complaint("nn.scan", "`f` to return a pair (carry, output)", got, "Return both."))
+        new, y = made
         after, held = tree.flatten(new, None)
         ys, self.structure = tree.flatten(y, None)
         if held != self._held:

@@ -24,6 +24,9 @@ from .._checking import sizes_of
 UNROLLED = 16
 """Larger windows are read by one gather whatever their stride: a program of that many slices compiles for long."""
 
+FARTHEST = 2**30
+"""The largest stride and extent: sums of one and a length fit in 32 bits."""
+
 
 class Window(NamedTuple):
     """What slides (static)."""
@@ -41,7 +44,7 @@ class Window(NamedTuple):
     def count(self, length: Any) -> Any:
         """How many windows a row of this length has: of an int, or of an array of them."""
         if self.padding != "VALID":
-            return (length + (self.stride - 1)) // self.stride
+            return -(-length // self.stride)  # adding to a length might not fit
         full = (length - self.extent) // self.stride + 1
         if isinstance(length, int):
             return max(full, 0)
@@ -55,7 +58,7 @@ class Window(NamedTuple):
             return self.extent - 1
         if self.stride == 1:
             return (self.extent - 1) // 2
-        total = (self.count(length) - 1) * self.stride + self.extent - length
+        total = (self.count(length) - 1) * self.stride - length + self.extent
         if isinstance(length, int):
             return max(total, 0) // 2
         return namespace(total).maximum(total, namespace(total).zeros_like(total)) // 2
@@ -81,6 +84,9 @@ def window(op: str, size: Any, stride: Any, dilation: Any, padding: Any) -> Wind
     for name, n in (("window size", size), ("stride=", stride), ("dilation=", dilation)):
         if n < 1:
             raise ValueError(complaint(op, f"a {name} of at least 1", f"{n}", "Pass a positive int."))
+    if max(stride, size, (size - 1) * dilation + 1) > FARTHEST:
+        got = f"size {size}, stride {stride} and dilation {dilation}"
+        raise ValueError(complaint(op, f"windows and strides of at most {FARTHEST}", got, "Pass smaller ones."))
     if padding not in ("SAME", "VALID", "CAUSAL"):
         raise ValueError(complaint(op, "padding='SAME', 'VALID' or 'CAUSAL'", repr(padding), "Pass one of these."))
     return Window(size, stride, dilation, padding)
@@ -180,8 +186,9 @@ def _gathered(v: Array, p: RowPartition, w: Window, nothing: Array, splits: Arra
 
 def _shifted(v: Array, p: RowPartition, w: Window, nothing: Array) -> tuple[list[Array], list[Array]]:
     xp, k = namespace(v), kernels(v)
-    n, before = v.shape[0], w.before(0)
-    after = w.extent - 1 - before
+    n = v.shape[0]
+    first = -w.before(0)
+    before, after = min(-first, n), min(w.extent - 1 + first, n)
     ids = k.row_ids(p.splits, n)
     used = ids < p.nrows
 
@@ -192,7 +199,8 @@ def _shifted(v: Array, p: RowPartition, w: Window, nothing: Array) -> tuple[list
 
     wide, mine = around(v, nothing), around(ids, xp.asarray(-1, dtype=ids.dtype))
     each, known = [], []
-    for j in range(0, w.extent, w.dilation):
+    for there in range(first, first + w.extent, w.dilation):
+        j = min(max(there, -n), n) + before  # farther away there is but padding
         inside = (mine[j : j + n] == ids) & used
         each.append(xp.where(column(inside, v), wide[j : j + n, ...], nothing))
         known.append(inside)
@@ -209,17 +217,22 @@ def _kept(p: RowPartition, made: RowPartition, v: Array, w: Window) -> Array:
 
 
 def dense_taps(v: Array, axis: int, w: Window, fill: Any) -> tuple[list[Array], list[int]]:
-    """The same along a uniform axis, and how many elements each window has."""
+    """The same along a uniform axis, and how many elements each window has; taps that see but padding are left out."""
     xp, length = namespace(v), v.shape[axis]
-    count, before = w.count(length), w.before(length)
-    after = max((count - 1) * w.stride + w.extent - length - before, 0)
+    count, first = w.count(length), -w.before(length)
+    key = [slice(None)] * v.ndim
+    if not count:
+        key[axis] = slice(0, 0)
+        return [v[tuple(key)]], []
+    last = (count - 1) * w.stride  # where the last window begins, but for padding
+    shifts = [i for i in range(max(first, -last), min(first + w.extent, length)) if (i - first) % w.dilation == 0]
+    before, after = max(-shifts[0], 0), max(shifts[-1] + last + 1 - length, 0)
     edge = xp.asarray(fill, dtype=v.dtype)
     shape = [(*v.shape[:axis], n, *v.shape[axis + 1 :]) for n in (before, after)]
     wide = xp.concat([xp.broadcast_to(edge, shape[0]), v, xp.broadcast_to(edge, shape[1])], axis=axis)
     each, sizes = [], [0] * count
-    for j in range(0, w.extent, w.dilation):
-        key = [slice(None)] * v.ndim
-        key[axis] = slice(j, j + max((count - 1) * w.stride + 1, 0) if count else j, w.stride)
+    for i in shifts:
+        key[axis] = slice(i + before, i + before + last + 1, w.stride)
         each.append(wide[tuple(key)])
-        sizes = [n + (0 <= i * w.stride + j - before < length) for i, n in enumerate(sizes)]
+        sizes = [n + (0 <= at * w.stride + i < length) for at, n in enumerate(sizes)]
     return each, sizes

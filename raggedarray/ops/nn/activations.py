@@ -8,6 +8,7 @@ from typing import Any
 from ..._typing import Array
 from ...backends import is_half, kernels, kind, namespace
 from .._elementwise import elementwise
+from .._options import flag, static_number
 
 __all__ = [
     "celu", "elu", "gelu", "hard_shrink", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu", "log_sigmoid", "mish",
@@ -291,5 +292,6 @@ def threshold(x: Any, threshold: float, value: float, /) -> Any:
     >>> threshold(ragged([[0.5, 2.0], []]), 1.0, -1.0).tolist()
     [[-1.0, 2.0], []]
     """
-    at, value = (static_number("nn.threshold", f"the {n}", v) for n, v in (("threshold", threshold), ("value", value)))
+    given = (("the threshold", threshold), ("the value", value))
+    at, value = (v if isinstance(v, int) else static_number("nn.threshold", name, v) for name, v in given)
     return elementwise("nn.threshold", _threshold, x, at=at, value=value)

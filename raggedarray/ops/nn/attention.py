@@ -7,9 +7,10 @@ from ..._array import RaggedArray
 from ..._errors import complaint
 from ..._partition import Partition, RowPartition, partition_shape
 from ..._typing import Array
-from ...backends import AttentionOptions, Kernels, is_array, kernels, kind, namespace
+from ...backends import AttentionOptions, Kernels, kernels, kind, namespace
 from .._agreement import agree, is_uniform
 from .._broadcast import meet
+from .._options import flag, operand, static_number
 from .._overflow import fits, spoil
 
 OP = "nn.attention"
@@ -70,17 +71,16 @@ def attention(
     >>> attention(x, x, x, causal=True).map_values(lambda v: v.round(2)).tolist()
     [[[[1.0, 0.0]], [[0.33, 0.67]]], []]
     """
-    if not isinstance(causal, bool):
-        raise TypeError(complaint(OP, "causal as a static bool", type(causal).__name__, "Pass True or False."))
-    operands = (query, keys, value) if bias is None else (query, keys, value, bias)
-    k, met = meet(OP, operands)
+    causal = flag(OP, "causal", causal)
+    operands = tuple(operand(OP, x) for x in (query, keys, value))
+    k, met = meet(OP, operands if bias is None else (*operands, bias))
     query, keys, value = _of_rows(met[:3])
     bias = met[3] if len(met) > 3 else None
     q, kv, _ = (_last(x) for x in (query, keys, value))
     _check_shapes(query, keys, value)
     limits, bias = _limits(max_length), _check_bias(bias, query)
     options = AttentionOptions(
-        max(query.inner_shape[-1], 1) ** -0.5 if scale is None else _number("scale", scale),
+        _scale(scale, query.inner_shape[-1]),
         *_window(window, causal),
         _rate(dropout, key, k),
         limits,
@@ -202,18 +202,13 @@ def _size(name: str, n: Any, least: int) -> int:
     return size
 
 
-def _number(name: str, x: Any) -> float:
-    advice = "Multiply the queries by it instead." if name == "scale" else "Pass a Python float."
-    if is_array(x) and x.ndim:
-        raise TypeError(complaint(OP, f"{name} as a number", type(x).__name__, advice))
-    try:
-        return float(x)
-    except Exception:
-        raise TypeError(complaint(OP, f"{name} as a static number", type(x).__name__, advice)) from None
+def _scale(scale: Any, size: int) -> float:
+    advice = "Multiply the queries by it instead."
+    return max(size, 1) ** -0.5 if scale is None else static_number(OP, "scale", scale, advice)
 
 
 def _rate(dropout: Any, key: Any, k: Kernels) -> float:
-    rate = _number("dropout", dropout)
+    rate = static_number(OP, "dropout", dropout)
     if not 0 <= rate < 1:
         raise ValueError(complaint(OP, "dropout from 0 up to, without, 1", f"{dropout}", "Pass a fraction."))
     if rate:

@@ -34,12 +34,13 @@ def batch_norm(
     (array([0.3]), array([1.3]))
     """
     op = "nn.batch_norm"
-    if running is not None and not (isinstance(running, tuple | list) and len(running) == 2):
-        got = f"{len(running)} arrays" if isinstance(running, tuple | list) else described(running)
+    given: Any = running
+    if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
+        got = f"{len(given)} arrays" if isinstance(given, tuple | list) else described(given)
         raise ValueError(complaint(op, "running= (mean, variance)", got, "Pass a pair."))
     training = flag(op, "training", training)
     momentum, eps = one_number(op, "momentum", momentum), one_number(op, "eps", eps)
-    parts = (*(running or (None, None)), weight, bias)
+    parts = (*(given or (None, None)), weight, bias)
     has = tuple(a is not None for a in parts)
     x = contiguous(x) if isinstance(x, RaggedArray) else operand(op, x)
     k, (x, *moved) = meet(op, (x, *(a for a in parts if a is not None)))

@@ -18,7 +18,7 @@ from .._reduce import accumulator
 from ..capacity import bucket_size
 from ..conversion import longest_row
 from ._ids import check_ids, need_ids
-from .losses import need_reduction
+from ._reductions import need_reduction
 
 __all__ = ["ctc_loss"]
 

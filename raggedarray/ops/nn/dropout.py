@@ -18,9 +18,9 @@ def dropout(x: Any, rate: Any, /, *, key: Any) -> Any:
     """Each element 0 with probability ``rate``, else divided by ``1 - rate``: same shape, dtype and capacity.
 
     ``key`` is a ``jax.random`` key for JAX, a ``numpy.random.Generator`` for NumPy. An element's fate follows from the
-    key and its slot, eagerly and under jit. The rate is one number: 0 gives ``x`` itself, 1 zeros; one outside 0 to 1 raises
-    `ValueError`, or where it is traced gives NaN. It is a constant in gradients. Dropped elements have gradient 0,
-    whatever they hold. Call it in training only. Plain arrays too.
+    key and its slot, eagerly and under jit. The rate is one number: 0 gives ``x`` itself, 1 zeros; one outside 0 to 1
+    raises `ValueError`, or where it is traced gives NaN. It is a constant in gradients. Dropped elements have gradient
+    0, whatever they hold. Call it in training only. Plain arrays too.
 
     >>> dropout(ragged([[1.0, 2.0], []]), 0.5, key=np.random.default_rng(0)).shape
     (2, None)

@@ -63,7 +63,6 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
         n = sizes_of(op, given)
         if n < 0:
             raise ValueError(complaint(op, "lengths of at least 0", f"{n}", "Pass a length."))
-        _need_index(op, n if p.nrows else 0, like)
         _need_index(op, p.nrows * n, like)
         wanted = k.call(_same_length, x, n if p.nrows else 0, nrows=p.nrows)
         return wanted, p.nrows * n, True

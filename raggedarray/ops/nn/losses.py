@@ -15,15 +15,15 @@ from ..._typing import Array
 from ...backends import is_array, kernels, kind, namespace
 from .._along import column
 from .._broadcast import Plan, is_scalar, lay_out, meet, plan
+from .._checking import sizes_of
 from .._dense import dense_logsumexp
+from .._options import flag, in_range, need_shape, one_number, operand
 from .._overflow import spoil
-from .._reduce import Axes, Frame, accumulator
-from ..blocks import contiguous
-from ._ids import check_ids, need_ids
+from .._reduce import accumulator
+from ._ids import check_ids, need_ids, never_empty
+from ._reductions import finished, in_rows, need_reduction, packed, reduced
 
 __all__ = ["binary_cross_entropy", "cross_entropy", "huber_loss", "kl_div", "mse_loss"]
-
-REDUCTIONS = ("mean", "sum", "row_mean", "none")
 
 
 def cross_entropy(
@@ -47,8 +47,10 @@ def cross_entropy(
     """
     op = "nn.cross_entropy"
     need_reduction(op, reduction)
-    if is_scalar(label_smoothing) and not 0 <= label_smoothing <= 1:
-        raise ValueError(complaint(op, "label_smoothing from 0 to 1", f"{label_smoothing}", "Pass a share."))
+    label_smoothing = one_number(op, "label_smoothing", label_smoothing)
+    sane = in_range(op, "label_smoothing from 0 to 1", label_smoothing, "Pass a share.", low=0, high=1)
+    ignore_index = None if ignore_index is None else sizes_of(op, ignore_index)
+    logits, targets = operand(op, logits), operand(op, targets)
     given = (logits, targets) if weight is None else (logits, targets, weight)
     k, (z, y, *rest) = meet(op, tuple(map(packed, given)))
     if isinstance(z, RaggedArray) is not isinstance(y, RaggedArray) or not z.ndim:
@@ -64,9 +66,8 @@ def cross_entropy(
         raise ValueError(
             complaint(op, f"targets of shape {tuple(want)} for logits {tuple(z.shape)}", got, "Check them.")
         )
-    if rest and tuple(rest[0].shape) != (classes,):
-        got = f"{tuple(rest[0].shape)}"
-        raise ValueError(complaint(op, f"a weight of shape ({classes},)", got, "Pass one per class."))
+    if rest:
+        need_shape(op, "a weight", rest[0], (classes,), "Pass one per class.")
     if not ids and ignore_index is not None:
         got = f"probabilities and ignore_index={ignore_index}"
         raise ValueError(complaint(op, "ids where some are ignored", got, "Drop it, or pass ids."))
@@ -83,12 +84,12 @@ def cross_entropy(
     }
     w = rest[0] if rest else None
     if not isinstance(z, RaggedArray):
-        return k.call(_cross_entropy, None, z, y, w, label_smoothing, states=None, **static)
+        return spoil(k.call(_cross_entropy, None, z, y, w, label_smoothing, states=None, **static), sane)
     if ids:
         y = RaggedArray(k.call(_with_last_axis, y.values), y.partitions)
     met = plan(op, [z, y])
     out = k.call(_cross_entropy, met.template, *met.operands, w, label_smoothing, states=met.states, **static)
-    return finished(met.template, spoil(out, met.ok), reduction)
+    return finished(met.template, spoil(spoil(out, met.ok), sane), reduction)
 
 
 def _with_last_axis(v: Array) -> Array:
@@ -102,11 +103,11 @@ def _cross_entropy(
     used = None
     if t is not None:
         z, y = lay_out(Plan(t, (z, y), states))
-        used = None if kernels(z).trims else used_mask(_in_rows(t).partitions, t.capacity)
+        used = None if kernels(z).trims else used_mask(in_rows(t).partitions, t.capacity)
     xp, out = namespace(z), z.dtype
     wide = accumulator(z, "float")
     z, y = xp.astype(z, wide, copy=False), _clean(y, used)
-    w = None if w is None else xp.astype(w, wide, copy=False)
+    w = None if w is None else xp.astype(never_empty(w), wide, copy=False)
     every = None if w is None else xp.reshape(w, (*(1,) * (z.ndim - 1), w.shape[0]))
     total = dense_logsumexp(z, axis=-1, keepdims=True, where=None, length=None)
     if kind(y.dtype) == "float":
@@ -146,53 +147,6 @@ def _clean(v: Array, used: Array | None) -> Array:
     return v if used is None else namespace(v).where(column(used, v), v, namespace(v).zeros_like(v))
 
 
-def need_reduction(op: str, reduction: str, more: tuple[str, ...] = ()) -> None:
-    """Raise unless it is one."""
-    if reduction not in (*REDUCTIONS, *more):
-        names = ", ".join(map(repr, (*REDUCTIONS, *more)))
-        raise ValueError(complaint(op, f"reduction= one of {names}", repr(reduction), "Pass one of these."))
-
-
-def packed(x: Any) -> Any:
-    """An operand whose slots all hold elements: a strided view is copied."""
-    return contiguous(x) if isinstance(x, RaggedArray) else x
-
-
-def _in_rows(t: RaggedArray) -> RaggedArray:
-    """The same slots, each component of a packed block as one row."""
-    return t if t.block is None else t.components_as_rows("nn.loss")
-
-
-def reduced(t: RaggedArray | None, loss: Array, share: Array | None, reduction: str, dtype: Any) -> Array:
-    """A loss per element reduced in a body; ``share`` is what each counts in a mean (None: 1)."""
-    xp = namespace(loss)
-    if reduction == "none":
-        return xp.astype(loss, dtype, copy=False)
-    by_row = reduction == "row_mean"
-    if t is None:
-        axes = tuple(range(int(by_row), loss.ndim))
-        count: Any = xp.ones_like(loss) if share is None else share
-        total, n = (xp.sum(a, axis=axes) if axes else a for a in (loss, count))
-    else:
-        t = _in_rows(t)
-        f = Frame(t, Axes(tuple(range(int(by_row), t.ragged_rank + 1)), tuple(range(1, loss.ndim))), None)
-        total = f.reduce("sum", loss)
-        n = f.count(loss, None, xp.int32) if share is None else f.reduce("sum", share)
-        total, n = (xp.reshape(a, (a.shape[0],) if by_row else ()) for a in (total, n))
-    if reduction == "batchmean":
-        rows = t.nrows if t is not None else loss.shape[0] if loss.ndim else 1
-        total = total / max(rows, 1)
-    elif reduction != "sum":
-        n = xp.astype(n, total.dtype)
-        total = xp.where(n == 0, xp.zeros_like(total), total / xp.where(n == 0, xp.ones_like(n), n))
-    return xp.astype(total, dtype, copy=False)
-
-
-def finished(t: RaggedArray, out: Array, reduction: str) -> Any:
-    """The structure of a reduced loss."""
-    return RaggedArray(out, t.partitions) if reduction == "none" else out
-
-
 def mse_loss(x: Any, targets: Any, /, *, reduction: str = "mean") -> Any:
     """Squared error ``(x - targets)**2``: ``[nrows, (len), *inner]`` to a number, or as ``reduction`` says.
 
@@ -216,9 +170,10 @@ def huber_loss(x: Any, targets: Any, /, *, delta: Any = 1.0, reduction: str = "m
     >>> huber_loss(ragged([[1.0, 2.0], []]), ragged([[1.5, 5.0], []]), reduction="none").tolist()
     [[0.125, 2.5], []]
     """
-    if is_scalar(delta) and delta <= 0:
-        raise ValueError(complaint("nn.huber_loss", "delta above 0", f"{delta}", "Pass a positive one."))
-    return _pointwise("nn.huber_loss", _huber, (x, targets), (delta,), reduction)
+    op = "nn.huber_loss"
+    delta = one_number(op, "delta", delta)
+    ok = in_range(op, "delta above 0", delta, "Pass a positive one.", low=0, above=True)
+    return _pointwise(op, _huber, (x, targets), (delta,), reduction, ok=ok)
 
 
 def _huber(x: Array, y: Array, delta: Any) -> Array:
@@ -241,9 +196,9 @@ def binary_cross_entropy(
     np.float64(0.6931)
     """
     op = "nn.binary_cross_entropy"
-    if pos_weight is not None and not from_logits:
+    has = (flag(op, "from_logits", from_logits), weight is not None, pos_weight is not None)
+    if pos_weight is not None and not has[0]:
         raise ValueError(complaint(op, "pos_weight= with from_logits=True", "probabilities", "Pass logits."))
-    has = (from_logits, weight is not None, pos_weight is not None)
     operands = tuple(a for a in (x, targets, weight, pos_weight) if a is not None)
     return _pointwise(op, _binary, operands, (), reduction, has=has)
 
@@ -275,7 +230,8 @@ def kl_div(x: Any, targets: Any, /, *, log_target: bool = False, reduction: str 
     >>> kl_div(ragged([[-0.5, -1.0], []]), ragged([[1.0, 0.0], []]), reduction="none").tolist()
     [[0.5, 0.0], []]
     """
-    return _pointwise("nn.kl_div", _divergence, (x, targets), (), reduction, ("batchmean",), log=log_target)
+    log = flag("nn.kl_div", "log_target", log_target)
+    return _pointwise("nn.kl_div", _divergence, (x, targets), (), reduction, ("batchmean",), log=log)
 
 
 def _divergence(x: Array, y: Array, *, log: bool) -> Array:
@@ -288,18 +244,20 @@ def _divergence(x: Array, y: Array, *, log: bool) -> Array:
 
 def _pointwise(
     op: str, f: Any, operands: tuple[Any, ...], scalars: tuple[Any, ...], reduction: str, more: tuple[str, ...] = (),
-    **static: Any,
+    *, ok: Any = True, **static: Any,
 ) -> Any:  # fmt: skip
     need_reduction(op, reduction, more)
+    if all(map(is_scalar, operands)):
+        operand(op, operands[0])
     k, moved = meet(op, tuple(map(packed, operands)))
     if any(kind(a.dtype) == "complex" for a in moved if is_array(a) or isinstance(a, RaggedArray)):
         raise TypeError(complaint(op, "real values", "complex ones", "Take the loss of real and imaginary parts."))
     static |= {"f": f, "reduction": reduction, "operands": len(moved)}
     if not any(isinstance(a, RaggedArray) for a in moved):
-        return k.call(_pointwise_body, None, *moved, *scalars, states=None, **static)
+        return spoil(k.call(_pointwise_body, None, *moved, *scalars, states=None, **static), ok)
     met = plan(op, moved)
     out = k.call(_pointwise_body, met.template, *met.operands, *scalars, states=met.states, **static)
-    return finished(met.template, spoil(out, met.ok), reduction)
+    return finished(met.template, spoil(spoil(out, met.ok), ok), reduction)
 
 
 def _pointwise_body(

@@ -6,8 +6,7 @@ computed in float32. Empty rows stay empty, and no gradient is NaN because of th
 
 from typing import Any
 
-from ..._array import RaggedArray, as_last
-from ..._blocks import packed
+from ..._array import RaggedArray
 from ..._levels import group
 from ..._partition import entry_counts
 from ..._typing import Array, Axis
@@ -17,7 +16,7 @@ from .._dense import dense_softmax
 from .._options import one_number, operand
 from .._overflow import spoil
 from .._reduce import Axes, Frame, accumulator, column_bound, normal_axes, split_axes
-from ..blocks import contiguous, to_rows
+from ..blocks import as_block, contiguous, to_rows
 
 Has = tuple[bool, bool]
 """Whether there are a weight and a bias."""
@@ -52,8 +51,7 @@ def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
     x = contiguous(x).used_values()
     axes = split_axes(op, x, axis)
     if x.block is not None and axes.levels:
-        rows = _softmax(op, to_rows(x), axis, log)
-        return RaggedArray(rows.values, (*x.partitions[:-1], as_last(packed(x.block, rows.capacity))))
+        return as_block(x, _softmax(op, to_rows(x), axis, log))
     if x.block is not None and len(axes.block) == len(x.block.axes):  # a block of one axis
         rows = x.components_as_rows(op)
         return RaggedArray(_softmax(op, rows, x.ragged_rank, log).values, x.partitions)
@@ -131,7 +129,7 @@ def _normalize_rows(op: str, met: Plan, axes: Axes, eps: float, center: bool, ha
     axis = (*axes.levels, *inside, *(a + rank - 1 + count for a in axes.inner))
     weight, bias = (others.pop(0) if there else None for there in has)
     out = _normalize(op, rows, weight, bias, axis=axis, eps=eps, center=center)
-    return RaggedArray(out.values, (*x.partitions[:-1], as_last(packed(block, out.capacity))))
+    return as_block(x, out)
 
 
 def _normalize_body(

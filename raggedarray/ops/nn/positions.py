@@ -72,7 +72,7 @@ def sinusoidal(x: RaggedArray, size: int, /, *, base: float = 10000.0, dtype: DT
 
 def _base(op: str, base: float) -> float:
     base = static_number(op, "base", base)
-    in_range(op, "a base above 0", base, "Pass a positive number.", low=0, high=float("inf"), above=True)
+    in_range(op, "a base above 0", base, "Pass a positive number.", low=0, above=True)
     return base
 
 

@@ -16,11 +16,13 @@ from ..._array import RaggedArray
 from ..._errors import complaint
 from ..._partition import RowPartition
 from ..._typing import Array
-from ...backends import backend, common, is_array, kernels, namespace
+from ...backends import backend, common, is_array, kernels, kind, namespace
 from ...backends._recurrent import CELLS
 from .._broadcast import Plan, into, is_scalar, lay_out, meet, plan
+from .._options import described, flag, need_shape, plain_only
 from .._overflow import spoil
 from ..conversion import longest_row
+from ..selection import astype
 from ._recurrent import Stepper, cast, common_dtype, limit, per_row, rows_along, same_rows, state_rows
 
 __all__ = ["gru", "linear_recurrence", "lstm", "rnn", "scan"]
@@ -88,8 +90,13 @@ def _layer(
 ) -> tuple[RaggedArray, Any]:
     op, gates, states = f"nn.{how}", CELLS[how].gates, CELLS[how].states
     rows_along(op, x)
+    reverse = flag(op, "reverse", reverse)
+    for name, w in (("w_ih", w_ih), ("w_hh", w_hh)):
+        plain_only(op, f"{name} as a matrix", w)
     pair = isinstance(bias, tuple | list)
     biases = tuple(bias) if pair else (bias, None)
+    if states > 1 and not (initial is None or isinstance(initial, tuple | list)):
+        raise TypeError(complaint(op, "a pair (h, c) as `initial`", described(initial), "Pass a tuple."))
     given = () if initial is None else tuple(initial) if states > 1 else (initial,)
     if len(biases) != 2 or len(given) not in (0, states):
         what = ("one bias or a pair", len(biases)) if len(biases) != 2 else (f"{states} initial states", len(given))
@@ -107,7 +114,7 @@ def _layer(
             raise ValueError(complaint(op, f"initial states of size ({hidden},)", f"{tuple(s.shape[1:])}", "As w_hh."))
     common_dtype(op, [x.values, w_ih, w_hh, *(b for b in biases if b is not None), *begin])
     _, ok = limit(op, x, max_length)
-    static = {"ok": ok, "how": how, "states": states, "reverse": bool(reverse), "limit": max_length}
+    static = {"ok": ok, "how": how, "states": states, "reverse": reverse, "limit": max_length}
     out, final = k.call(_run, x.values, x.partitions[-1], (w_ih, w_hh), biases, begin, **static)
     last = tuple(per_row(x, s) for s in final)
     return RaggedArray(out, x.partitions), last if states > 1 else last[0]
@@ -123,8 +130,8 @@ def _check_shapes(op: str, x: RaggedArray, w_ih: Any, w_hh: Any, biases: tuple[A
     if tuple(w_ih.shape) != want_ih:
         raise ValueError(complaint(op, f"w_ih of shape {want_ih}", f"{tuple(w_ih.shape)}", "Check the axes."))
     for b in biases:
-        if b is not None and tuple(b.shape) != want_ih[1:]:
-            raise ValueError(complaint(op, f"a bias of shape {want_ih[1:]}", f"{tuple(b.shape)}", "Check the axes."))
+        if b is not None:
+            need_shape(op, "a bias", b, want_ih[1:])
 
 
 def _run(
@@ -163,8 +170,13 @@ def linear_recurrence(
     """
     op = "nn.linear_recurrence"
     rows_along(op, b)
+    reverse = flag(op, "reverse", reverse)
     k, moved = meet(op, (b, a) if initial is None else (b, a, initial))
     b, a, *begin = moved
+    if is_array(a) and kind(a.dtype) in ("int", "uint"):
+        a = astype(a, b.dtype)  # as weak as a number
+    elif is_scalar(a) and not isinstance(a, complex):
+        a = float(a)
     met = plan(op, [b, a])
     t = met.template
     if t.ragged_rank != b.ragged_rank or t.nrows != b.nrows or not _broadcasts(met):
@@ -179,7 +191,7 @@ def linear_recurrence(
     common_dtype(op, arrays, kinds=("float", "complex"))
     _, ok = limit(op, b, max_length)
     ok = met.ok if ok is True else ok if met.ok is True else ok & met.ok
-    static = {"states": met.states, "ok": ok, "reverse": bool(reverse)}
+    static = {"states": met.states, "ok": ok, "reverse": reverse}
     return RaggedArray(k.call(_run_linear, t, start, *met.operands, **static), t.partitions)
 
 
@@ -227,6 +239,9 @@ def scan(
     ([6, 0, 4], [[0, 1, 3], [], [0]])
     """
     op = "nn.scan"
+    if not callable(f):
+        raise TypeError(complaint(op, "a function of a carry and an element", described(f), "Pass it first."))
+    reverse = flag(op, "reverse", reverse)
     tree: Any = backend("jax")
     leaves, structure = tree.flatten(x, _is_ragged)
     for v in leaves or [x]:
