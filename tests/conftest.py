@@ -4,6 +4,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+"""Whether to try everything everywhere; by default deep structures are compiled for a few ops only."""
+if not NIGHTLY:  # tests compile each program to run it once, so that optimising it is in vain
+    os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=0"
+
 import array_api_strict
 import hypothesis
 import jax
@@ -29,8 +34,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if "nightly" not in item.keywords]
 
 
-NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-"""Whether to try everything everywhere; by default deep structures are compiled for a few ops only."""
 COMPILED: dict[Any, Callable[..., Any]] = {}
 """One jitted function per op and options: layouts of one capacity then share a program."""
 

@@ -218,7 +218,7 @@ def test_matrix_transpose(xp: str) -> None:
     assert y.to("numpy").tolist() == [r.swapaxes(1, 2).tolist() for r in rows]
     if xp == "numpy":
         assert np.shares_memory(y.values, x.values)
-    with pytest.raises(TypeError, match=r"^matrix_transpose: expected plain arrays, got a RaggedArray of shape"):
+    with pytest.raises(TypeError, match=r"^matrix_transpose: expected matrices as components, got rows of shape"):
         ra.matrix_transpose(ra.ragged([[1.0]], xp=xp))
 
 

@@ -88,7 +88,7 @@ FUNCTIONS: dict[str, str] = {
     "logical_not": EACH,
     "logical_or": PAIR,
     "logical_xor": PAIR,
-    "matmul": "Of the components; rows times one matrix or a matrix for each, lists of matrices with lists of matrices.",
+    "matmul": "Of the components; rows times one matrix, or one for each; lists of matrices with each other.",
     "matrix_transpose": TRANSPOSE,
     "max": "Of each row; NaN wins; an empty row gives `-inf` or the smallest integer. Axis 0: of each column.",
     "maximum": PAIR,

@@ -118,7 +118,7 @@ def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:
 def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
     xp = array_namespace(values)
     peak = segment_reduce("max", values, segments)
-    peak = spread(xp.where(xp.isfinite(peak), peak, xp.zeros_like(peak)), segments, values.shape[0])
+    peak = spread(xp.where(peak == -float("inf"), xp.zeros_like(peak), peak), segments, values.shape[0])
     shifted = values - peak
     weight = xp.exp(shifted)
     total = spread(segment_reduce("sum", weight, segments), segments, values.shape[0])

@@ -197,7 +197,7 @@ def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:
 def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
     capacity = len(values)
     peak = segment_reduce("max", values, segments)
-    peak[~np.isfinite(peak)] = 0
+    peak[peak == -np.inf] = 0
     out = spread(peak, segments, capacity)  # one buffer of the values' size serves every step
     np.subtract(values, out, out=out)
     weight = np.exp(out) if log else np.exp(out, out=out)

@@ -24,7 +24,8 @@ def dense_softmax(x: Array, axis: int, log: bool) -> Array:
     """Softmax along one axis; where all is -inf, zeros."""
     xp = namespace(x)
     v, out = _wide(x)
-    shifted = v - _peak(v, (axis,))
+    peak = kernels(x).stop_gradient(reduce_axes("max", v, (axis,)))
+    shifted = v - xp.where(peak == -float("inf"), xp.zeros_like(peak), peak)
     weight = xp.exp(shifted)
     total = reduce_axes("sum", weight, (axis,))
     safe = xp.where(total == 0, xp.ones_like(total), total)

@@ -5,10 +5,11 @@ Formulas and names are those of ``jax.nn``. Gradients are finite everywhere, 0 a
 
 from typing import Any
 
+from ..._errors import complaint
 from ..._typing import Array
 from ...backends import is_half, kernels, kind, namespace
 from .._elementwise import elementwise
-from .._options import flag, static_number
+from .._options import flag, operand, static_number
 
 __all__ = [
     "celu", "elu", "gelu", "hard_shrink", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu", "log_sigmoid", "mish",
@@ -54,7 +55,8 @@ def _leaky_relu(x: Array, negative_slope: Any) -> Array:
 def _gelu(x: Array, *, approximate: bool) -> Array:
     xp = namespace(x)
     if approximate:
-        return 0.5 * x * (1 + xp.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+        v = _clamp(x, -10.0, 10.0)  # beyond, tanh is 1, and a cube may overflow
+        return 0.5 * x * (1 + xp.tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))
     wide = xp.astype(x, xp.float32) if is_half(x.dtype) else x  # scipy has no erf of halves
     return xp.astype(0.5 * wide * (1 + kernels(x).special("erf")(0.7071067811865476 * wide)), x.dtype, copy=False)
 
@@ -294,4 +296,6 @@ def threshold(x: Any, threshold: float, value: float, /) -> Any:
     """
     given = (("the threshold", threshold), ("the value", value))
     at, value = (v if isinstance(v, int) else static_number("nn.threshold", name, v) for name, v in given)
+    if kind(operand("nn.threshold", x).dtype) in ("int", "uint") and value % 1:
+        raise TypeError(complaint("nn.threshold", f"a value of dtype {x.dtype}", f"{value}", "Convert `x` first."))
     return elementwise("nn.threshold", _threshold, x, at=at, value=value)

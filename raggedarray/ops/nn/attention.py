@@ -12,6 +12,7 @@ from .._agreement import agree, is_uniform
 from .._broadcast import meet
 from .._options import flag, operand, static_number
 from .._overflow import fits, spoil
+from ._windows import last_rows
 
 OP = "nn.attention"
 Limits = tuple[int | None, int | None]
@@ -141,8 +142,8 @@ def _dense(out: RaggedArray, like: Array) -> Array:
 
 
 def _last(x: RaggedArray) -> RowPartition:
-    p = x.partitions[-1]
-    if not isinstance(p, RowPartition) or len(x.inner_shape) != 2:
+    p = last_rows(OP, x)
+    if len(x.inner_shape) != 2:
         raise ValueError(
             complaint(OP, "rows [nrows, (len), heads, size]", f"shape {x.shape}", "Split the last axis into heads.")
         )

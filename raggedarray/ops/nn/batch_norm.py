@@ -48,7 +48,8 @@ def batch_norm(
     if kind(x.dtype) == "complex":
         raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Normalise real and imaginary parts."))
     if not inner:
-        raise ValueError(complaint(op, "values with an axis of channels", f"shape {x.shape}", "Add one."))
+        advice = "Use `ra.to_rows(x)` first." if isinstance(x, RaggedArray) and x.block is not None else "Add one."
+        raise ValueError(complaint(op, "values with an inner axis of channels", f"shape {x.shape}", advice))
     for a in moved:
         need_shape(op, "parameters", a, inner[-1:])
     plain = not isinstance(x, RaggedArray)

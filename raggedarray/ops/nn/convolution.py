@@ -53,10 +53,11 @@ def conv1d(
     bias = rest[0] if rest else None
     w = window(op, kernel.shape[0] if kernel.ndim else 0, stride, dilation, padding)
     groups = sizes_of(op, groups)
+    p = last_rows(op, x) if isinstance(x, RaggedArray) else None
     _check(op, x, kernel, bias, groups)
-    if not isinstance(x, RaggedArray):
+    if p is None:
         return kernels(x).call(_conv_plain, x, kernel, bias, w=w, groups=groups)
-    values, splits = x.kernels.call(_conv, x.values, last_rows(op, x), kernel, bias, w=w, groups=groups)
+    values, splits = x.kernels.call(_conv, x.values, p, kernel, bias, w=w, groups=groups)
     return with_rows_of(x, values, splits)
 
 

@@ -62,9 +62,9 @@ def _stacked(parameter: Any) -> Any:
 def _check_linear(x: Any, weight: Array, bias: Array | None, per_row: bool) -> None:
     inner = x.inner_shape if isinstance(x, RaggedArray) else x.shape
     if not inner:
-        raise ValueError(
-            complaint("nn.linear", "values with an inner axis", f"shape {x.shape}", "Use `x @ weight` for matrices.")
-        )
+        block = isinstance(x, RaggedArray) and x.block is not None
+        advice = "Use `ra.to_rows(x)` first." if block else "Use `x @ weight` for matrices."
+        raise ValueError(complaint("nn.linear", "values with an inner axis", f"shape {x.shape}", advice))
     lead = (x.nrows,) if per_row else ()
     shape = tuple(weight.shape)
     if len(shape) != 2 + len(lead) or shape[:-1] != (*lead, inner[-1]):

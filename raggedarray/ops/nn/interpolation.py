@@ -32,7 +32,7 @@ def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: i
     torch does without ``align_corners``. An empty row gives zeros. Halves are interpolated in float32, integers by
     ``"linear"`` give the default float.
 
-    The capacity is ``nrows * lengths`` for an int. Lengths that can be read are added up, and on JAX rounded as
+    The capacity is ``nrows * lengths`` for an int, unless given. Lengths that can be read are added up, and on JAX rounded as
     `bucket_size` does; traced ones need ``capacity=``. One too small, or a negative length, raises, or
     under jit gives NaN.
 
@@ -64,8 +64,8 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
         if n < 0:
             raise ValueError(complaint(op, "lengths of at least 0", f"{n}", "Pass a length."))
         _need_index(op, p.nrows * n, like)
-        wanted = k.call(_same_length, x, n if p.nrows else 0, nrows=p.nrows)
-        return wanted, p.nrows * n, True
+        same = k.call(_same_length, x, n if p.nrows else 0, nrows=p.nrows)
+        return (same, p.nrows * n, True) if capacity is None else _within(op, same, capacity, like)
     shape = x.shape[: x.ragged_rank]
     if tuple(given.shape) != shape or kind(given.dtype) not in ("int", "uint"):
         got = f"{given.dtype} {given.shape}"
@@ -75,7 +75,12 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
         flat = k.call(_masked, given, nrows=p.nrows)
     else:
         flat = k.index(given if kernels(given) is k else k.asarray(given)) if k.name != "generic" else given
-    flat = namespace(flat).astype(flat, like.dtype, copy=False)
+    return _within(op, namespace(flat).astype(flat, like.dtype, copy=False), capacity, like)
+
+
+def _within(op: str, flat: Array, capacity: int | None, like: Array) -> tuple[Array, int, Any]:
+    """Lengths, and a static size for them that is exact, given, or rounded."""
+    k = kernels(like)
     if k.is_concrete(flat):
         host = k.host(flat)
         if host.size and host.min() < 0:

@@ -188,9 +188,9 @@ def binary_cross_entropy(
 ) -> Any:  # fmt: skip
     """``-(targets * log(x) + (1 - targets) * log(1 - x))``: ``[nrows, (len), *inner]`` to a number, or as asked.
 
-    ``x`` are probabilities, whose logarithms are cut off at -100 (with gradient 0 there), or with ``from_logits=True``
-    logits, which is the accurate way. ``weight`` scales elements, ``pos_weight`` (of logits) the positive part; both
-    broadcast, and a mean is over elements whatever they weigh, as in torch.
+    ``x`` are probabilities, whose logarithms are cut off at -100 (with gradient 0 there; outside 0 to 1 the loss is
+    NaN), or with ``from_logits=True`` logits, which is the accurate way. ``weight`` scales elements, ``pos_weight`` (of
+    logits) the positive part; both broadcast, and a mean is over elements whatever they weigh, as in torch.
 
     >>> binary_cross_entropy(ragged([[0.5, 1.0], []]), ragged([[1.0, 1.0], []]), reduction="sum").round(4)
     np.float64(0.6931)
@@ -217,7 +217,8 @@ def _binary(x: Array, y: Array, *more: Array, has: tuple[bool, bool, bool]) -> A
 def _cut_log(p: Array) -> Array:
     xp = namespace(p)
     inside = (p > 3.8e-44) | xp.isnan(p)  # exp(-100)
-    return xp.where(inside, xp.log(xp.where(inside, p, xp.ones_like(p))), xp.full_like(p, -100.0))
+    cut = xp.where(p < 0, xp.full_like(p, float("nan")), xp.full_like(p, -100.0))
+    return xp.where(inside, xp.log(xp.where(inside, p, xp.ones_like(p))), cut)
 
 
 def kl_div(x: Any, targets: Any, /, *, log_target: bool = False, reduction: str = "mean") -> Any:
@@ -237,8 +238,11 @@ def kl_div(x: Any, targets: Any, /, *, log_target: bool = False, reduction: str 
 def _divergence(x: Array, y: Array, *, log: bool) -> Array:
     xp = namespace(x)
     if log:
-        return xp.exp(y) * (y - x)
+        none = y == -float("inf")
+        apart = xp.where(none, xp.zeros_like(y), y) - xp.where(none, xp.zeros_like(x), x)
+        return xp.exp(y) * apart
     some = (y > 0) | xp.isnan(y)
+    x = xp.where((y == 0) & xp.isinf(x), xp.zeros_like(x), x)
     return y * xp.log(xp.where(some, y, xp.ones_like(y))) - y * x
 
 

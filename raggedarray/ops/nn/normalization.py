@@ -7,6 +7,7 @@ computed in float32. Empty rows stay empty, and no gradient is NaN because of th
 from typing import Any
 
 from ..._array import RaggedArray
+from ..._errors import complaint
 from ..._levels import group
 from ..._partition import entry_counts
 from ..._typing import Array, Axis
@@ -45,8 +46,9 @@ def log_softmax(x: Any, /, *, axis: int = -1) -> Any:
 
 
 def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
+    _need_real(op, x)
     if not isinstance(x, RaggedArray):
-        (axis,) = normal_axes(op, axis, operand(op, x).ndim)
+        (axis,) = normal_axes(op, axis, x.ndim)
         return dense_softmax(x, axis, log)
     x = contiguous(x).used_values()
     axes = split_axes(op, x, axis)
@@ -56,6 +58,11 @@ def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
         rows = x.components_as_rows(op)
         return RaggedArray(_softmax(op, rows, x.ragged_rank, log).values, x.partitions)
     return RaggedArray(x.kernels.call(_softmax_body, x, axes=axes, log=log), x.partitions)
+
+
+def _need_real(op: str, x: Any) -> None:
+    if kind(operand(op, x).dtype) == "complex":
+        raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Take real and imaginary parts."))
 
 
 def _softmax_body(x: RaggedArray, *, axes: Axes, log: bool) -> Array:
@@ -100,9 +107,16 @@ def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1
 
 def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center: bool) -> Any:
     eps = one_number(op, "eps", eps)
-    given = [a for a in (operand(op, x), weight, bias) if a is not None]
+    _need_real(op, x)
+    given = [a for a in (x, weight, bias) if a is not None]
     has = (weight is not None, bias is not None)
     k, moved = meet(op, tuple(given))
+    for a in moved[1:]:
+        shape, want = tuple(getattr(a, "shape", ())), tuple(x.shape)
+        pairs = zip(reversed(shape), reversed(want), strict=False)
+        if len(shape) > len(want) or any(n == 1 and m != 1 for m, n in pairs):
+            advice = "The result has the shape of `x`."
+            raise ValueError(complaint(op, f"parameters that broadcast to {want}", f"{shape}", advice))
     if not isinstance(moved[0], RaggedArray):
         dense_axes = normal_axes(op, axis, moved[0].ndim)
         return k.call(_normalize_dense, *moved, eps, axes=dense_axes, center=center, has=has)

@@ -57,11 +57,12 @@ def _pool(op: str, x: Any, size: Any, stride: Any, axis: int, padding: str, how:
     if not isinstance(x, RaggedArray):
         return kernels(x).call(_dense, x, axis=a, w=w, how=how)
     x = into(x.kernels, x).used_values()
-    if a > x.ragged_rank:
-        return RaggedArray(x.kernels.call(_dense, x.values, axis=a - x.ragged_rank, w=w, how=how), x.partitions)
+    if a > x.depth:
+        return RaggedArray(x.kernels.call(_dense, x.values, axis=a - x.depth, w=w, how=how), x.partitions)
+    p = last_rows(op, x)
     if a != x.ragged_rank:
         raise ValueError(complaint(op, f"axis={x.ragged_rank} or an inner one", f"{a}", "Pool the innermost rows."))
-    values, splits = x.kernels.call(_ragged, x.values, last_rows(op, x), w=w, how=how)
+    values, splits = x.kernels.call(_ragged, x.values, p, w=w, how=how)
     return with_rows_of(x, values, splits)
 
 

@@ -10,6 +10,7 @@ from ..._typing import Array, DType
 from ...backends import is_half, kernels, kind, namespace
 from .._checking import ragged_only, sizes_of
 from .._options import in_range, static_number
+from ._windows import last_rows
 
 __all__ = ["rotary", "sinusoidal"]
 
@@ -26,6 +27,7 @@ def rotary(x: RaggedArray, /, *, base: float = 10000.0) -> RaggedArray:
     [[[1.0, 0.0], [0.54, 0.84]], []]
     """
     x = ragged_only("nn.rotary", x).used_values()
+    last_rows("nn.rotary", x)
     if kind(x.dtype) != "float":
         raise TypeError(complaint("nn.rotary", "floating values", f"dtype {x.dtype}", "Convert them with `.astype`."))
     if not x.inner_shape or x.inner_shape[-1] % 2:
@@ -57,6 +59,7 @@ def sinusoidal(x: RaggedArray, size: int, /, *, base: float = 10000.0, dtype: DT
     [[[0.0, 1.0], [0.84, 0.54]], []]
     """
     x = ragged_only("nn.sinusoidal", x).used_values()
+    last_rows("nn.sinusoidal", x)
     size = sizes_of("nn.sinusoidal", size)
     if size < 2 or size % 2:
         raise ValueError(complaint("nn.sinusoidal", "an even size of at least 2", f"{size}", "Pass an even size."))
