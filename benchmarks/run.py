@@ -10,7 +10,19 @@ from pathlib import Path
 
 import jax
 
-from . import attention, eager, nnet3, nnet3_forward, pipelines, recurrent, segments, sorting, transformer
+from . import (
+    attention,
+    eager,
+    layers,
+    matmul,
+    nnet3,
+    nnet3_forward,
+    pipelines,
+    recurrent,
+    segments,
+    sorting,
+    transformer,
+)
 
 HEAD = """# Benchmarks
 
@@ -68,6 +80,16 @@ def main() -> None:
     out += "Forward, against the same network by hand on utterances padded to the longest, 60 % in use.\n\n"
     ran = [[n, p, f"{a:.0f}", f"{b:.0f}", f"{r:.2f}"] for n, p, a, b, r in nnet3_forward.rows()]
     out += table(["case", "against", "ms", "ms against", "ratio"], ran)
+    out += "## Lists of matrices\n\n512 products of matrices, sides 8 to 256, jitted with a plan of another batch.\n"
+    out += "The loop over new shapes compiles each; both loops are extrapolated from the first products.\n\n"
+    products = [[n, p, f"{a:.0f}", f"{b:.0f}", f"{r:.2f}"] for n, p, a, b, r in matmul.rows()]
+    out += table(["case", "against", "ms", "ms against", "ratio"], products)
+    out += "`linear` on rows, times the dense product of the flat values:\n\n"
+    ratios = [[str(n), f"{a:.2f}", f"{b:.2f}"] for n, a, b in matmul.linear()]
+    out += table(["features", "forward", "gradient of both operands"], ratios)
+    out += "## Convolution, pooling, losses, bags\n\nAgainst padded rows, 35 % in use, or by hand.\n\n"
+    layered = [[n, a, b, f"{t:.2f}", f"{m:.2f}"] for n, a, b, t, m in layers.rows()]
+    out += table(["case", "ms", "ms of the other", "time ratio", "memory ratio"], layered)
     out += "## Recurrence\n\n64 rows, width 128, float32, against a `lax.scan` over the same rows padded to the\n"
     out += "longest, with masks. Lengths are lognormal with mean 128 up to 1024, or all 128. Memory is temporary\n"
     out += "memory and results.\n\n"

@@ -391,6 +391,28 @@ def test_interpolate_to_a_negative_length_that_is_traced() -> None:
     assert resample(jnp.array([1, 0, 3])).tolist() == [[1.0], [], [3.0, 3.0, 3.0]]
 
 
+@pytest.mark.parametrize("view", [False, True])
+def test_pools_along_inner_axes_of_blocks(view: bool) -> None:
+    images = [RNG.standard_normal(s) for s in ((3, 4, 4), (1, 2, 4), (0, 2, 4))]
+    x = ra.ragged(images, item_shape=(None, None, 4))
+    if view:
+        x, images = ra.flip(x, axis=1), [i[::-1] for i in images]
+    for f, reduce in ((ra.nn.max_pool, np.max), (ra.nn.avg_pool, np.mean)):
+        got = f(x, 2, axis=3)
+        assert got.shape == (3, None, None, 2)
+        for row, image in zip(got.tolist(), images, strict=True):
+            want = reduce(image.reshape(*image.shape[:2], 2, 2), axis=-1)
+            np.testing.assert_allclose(np.array(row).reshape(want.shape), want)
+
+
+def test_interpolate_to_one_length_in_a_given_capacity() -> None:
+    x = ra.ragged([[1.0, 2.0], [], [3.0]], xp="jax")
+    assert ra.nn.interpolate(x, 2, capacity=8).capacity == 8
+    assert ra.nn.interpolate(x, 2, capacity=8).tolist() == [[1.0, 2.0], [0.0, 0.0], [3.0, 3.0]]
+    resample = jax.jit(lambda x, capacity: ra.nn.interpolate(x, 2, capacity=capacity).values, static_argnums=1)
+    assert np.isnan(resample(x, 3)).all()
+
+
 K = np.zeros((3, 4, 2), np.float32)
 ERRORS: list[tuple[Any, str]] = [
     (

@@ -117,3 +117,22 @@ def test_membership_and_ranges() -> None:
     assert 4.0 in X and 9.0 not in X
     assert ragged([range(3), range(0)]).tolist() == [[0, 1, 2], []]
     assert jnp.isfinite(ra.sum(X.to("jax")))
+
+
+@pytest.mark.parametrize("xp", ["numpy", "jax"])
+def test_softmax_of_infinity(xp: str) -> None:
+    """Infinity has no share: its row is NaN, as in every other library, and no other row."""
+    x = ragged([[np.inf, 1.0], [-np.inf], [0.0, -np.inf]], xp=xp)
+    with np.errstate(invalid="ignore"):
+        share, log = ra.nn.softmax(x).values, ra.nn.log_softmax(x).values
+        dense = ra.nn.softmax(x[0])
+    np.testing.assert_array_equal(share[:5], [np.nan, np.nan, 0, 1, 0])
+    np.testing.assert_array_equal(log[:5], [np.nan, np.nan, -np.inf, 0, -np.inf])
+    assert np.isnan(dense).all()
+
+
+def test_gelu_of_huge_elements() -> None:
+    """Their cubes overflow."""
+    x = ragged([[1e30, -1e30], [12.0, -12.0]], xp="jax")
+    assert ra.nn.gelu(x).tolist() == [[float(np.float32(1e30)), 0.0], [12.0, 0.0]]
+    assert ra.grad(lambda x: ra.sum(ra.nn.gelu(x)))(x).tolist() == [[1.0, 0.0], [1.0, 0.0]]

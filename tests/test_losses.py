@@ -373,6 +373,22 @@ def test_no_classes_under_jit() -> None:
     assert np.isnan(loss)
 
 
+def test_divergence_of_nothing_is_zero() -> None:
+    """A target of probability 0 counts nothing, whatever its log probability."""
+    x, none = ragged([[-np.inf, -1.0], [-np.inf]]), ragged([[0.0, 0.0], [0.0]])
+    assert ra.nn.kl_div(x, none, reduction="none").tolist() == [[0.0, 0.0], [0.0]]
+    logs = none.with_values(np.full(3, -np.inf))
+    assert ra.nn.kl_div(x, logs, log_target=True, reduction="none").tolist() == [[0.0, 0.0], [0.0]]
+    one = ra.nn.kl_div(x, ragged([[1.0, 1.0], [0.0]]), reduction="none")
+    assert one.tolist() == [[np.inf, 1.0], [0.0]]
+
+
+def test_probabilities_outside_their_range_are_nan() -> None:
+    x = ragged([[1.5, -0.5], [1.0, 0.0]])
+    loss = ra.nn.binary_cross_entropy(x, ragged([[1.0, 0.0], [1.0, 0.0]]), reduction="none")
+    assert np.isnan(loss.values).tolist() == [True, True, False, False]
+
+
 ERRORS: list[tuple[type[Exception], Any, str]] = [
     (
         ValueError, lambda: ra.nn.cross_entropy(LOGITS, IDS, reduction="max"),

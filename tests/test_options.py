@@ -18,6 +18,8 @@ TABLE, KERNEL = np.ones((3, 2)), np.ones((3, 4, 2))
 W, U, W4, U4 = np.ones((4, 2)), np.ones((2, 2)), np.ones((4, 8)), np.ones((2, 8))
 KEY = np.random.default_rng(0)
 
+MATRICES = ra.matrix_transpose(ra.ragged([np.ones((4, n)) for n in (3, 0, 5)], item_shape=(4, None)))
+
 OPERANDS: dict[str, Callable[[Any], Any]] = {
     "attention": lambda x: nn.attention(x, Q, Q),
     "avg_pool": lambda x: nn.avg_pool(x, 1),
@@ -176,10 +178,50 @@ MESSAGES: list[tuple[type[Exception], Callable[[], Any], str]] = [
     (ValueError, lambda: nn.max_pool(S, 2**40, stride=1),
      "nn.max_pool: expected windows and strides of at most 1073741824, "
      "got size 1099511627776, stride 1 and dilation 1. Pass smaller ones."),
+    (ValueError, lambda: nn.interpolate(S, 2, capacity=3),
+     "nn.interpolate: expected a capacity of at least 4, got 3. Pass a larger `capacity=`."),
+    (TypeError, lambda: nn.threshold(IDS, 1, 0.5),
+     "nn.threshold: expected a value of dtype int64, got 0.5. Convert `x` first."),
+    (ValueError, lambda: nn.linear(MATRICES, W),
+     "nn.linear: expected values with an inner axis, got shape (3, None, 4). Use `ra.to_rows(x)` first."),
+    (ValueError, lambda: nn.batch_norm(MATRICES),
+     "nn.batch_norm: expected values with an inner axis of channels, got shape (3, None, 4). "
+     "Use `ra.to_rows(x)` first."),
+    (ValueError, lambda: nn.layer_norm(X[:, :, :1], np.ones(4)),
+     "nn.layer_norm: expected parameters that broadcast to (2, None, 1), got (4,). The result has the shape of `x`."),
+    (TypeError, lambda: nn.layer_norm(np.ones((2, 1)), S),
+     "nn.layer_norm: expected plain parameters for plain values, got a ragged (2, None). Pass a plain array."),
     (TypeError, lambda: nn.dropout(ra.asarray(S, xp="jax"), 0.5, key=jax.random.split(jax.random.key(0))),
      "nn.dropout: expected a jax.random key for JAX arrays, got keys of shape (2,). "
      "Make one with `jax.random.key(seed)`."),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "layer_norm", "rms_norm"])
+def test_complex_values(name: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        getattr(nn, name)(X.astype(complex))
+    assert str(caught.value) == (
+        f"nn.{name}: expected real values, got dtype complex128. Take real and imaginary parts."
+    )
+
+
+ALONG_ROWS: dict[str, Callable[[Any], Any]] = {
+    "attention": lambda x: nn.attention(x, x, x),
+    "conv1d": lambda x: nn.conv1d(x, KERNEL),
+    "max_pool": lambda x: nn.max_pool(x, 2, axis=2),
+    "rotary": nn.rotary,
+    "sinusoidal": lambda x: nn.sinusoidal(x, 4),
+}
+
+
+@pytest.mark.parametrize("name", ALONG_ROWS)
+def test_block_where_rows_are_needed(name: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        ALONG_ROWS[name](MATRICES)
+    assert str(caught.value) == (
+        f"nn.{name}: expected rows as the innermost ragged axis, got shape (3, None, 4). Use `ra.to_rows(x)`."
+    )
 
 
 @pytest.mark.parametrize(("error", "call", "text"), MESSAGES, ids=range(len(MESSAGES)))

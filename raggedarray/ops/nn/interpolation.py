@@ -32,9 +32,9 @@ def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: i
     torch does without ``align_corners``. An empty row gives zeros. Halves are interpolated in float32, integers by
     ``"linear"`` give the default float.
 
-    The capacity is ``nrows * lengths`` for an int, unless given. Lengths that can be read are added up, and on JAX rounded as
-    `bucket_size` does; traced ones need ``capacity=``. One too small, or a negative length, raises, or
-    under jit gives NaN.
+    The capacity is ``nrows * lengths`` for an int, unless given. Lengths that can be read are added up, and on JAX
+    rounded as `bucket_size` does; traced ones need ``capacity=``. One too small, or a negative length, raises, or under
+    jit gives NaN.
 
     >>> x = ragged([[0.0, 10.0], [], [5.0]])
     >>> interpolate(x, np.array([4, 1, 2]), method="linear").tolist()

@@ -14,7 +14,7 @@ from ..._typing import Array, Axis
 from ...backends import Segments, kind, namespace
 from .._broadcast import Plan, lay_out, meet, plan
 from .._dense import dense_softmax
-from .._options import one_number, operand
+from .._options import one_number, operand, plain_only
 from .._overflow import spoil
 from .._reduce import Axes, Frame, accumulator, column_bound, normal_axes, split_axes
 from ..blocks import as_block, contiguous, to_rows
@@ -112,6 +112,8 @@ def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: floa
     has = (weight is not None, bias is not None)
     k, moved = meet(op, tuple(given))
     for a in moved[1:]:
+        if isinstance(a, RaggedArray) and not isinstance(x, RaggedArray):
+            plain_only(op, "plain parameters for plain values", a)
         shape, want = tuple(getattr(a, "shape", ())), tuple(x.shape)
         pairs = zip(reversed(shape), reversed(want), strict=False)
         if len(shape) > len(want) or any(n == 1 and m != 1 for m, n in pairs):
