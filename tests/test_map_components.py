@@ -160,7 +160,7 @@ def test_gradient() -> None:
 
 MESSAGES = [
     (lambda: ra.map_components(len, np.ones(3)), TypeError,
-     "map_components: expected a RaggedArray, got none. Call `f` itself."),
+     "map_components: expected a RaggedArray among the operands, got ndarray. Call `f` itself."),
     (lambda: ra.map_components(lambda a, b: a, ragged([[1.0], [2.0]]), ragged([[1.0]])), ValueError,
      "map_components: expected 2 components, got 1 in operand 1. Pass one component for each."),
     (lambda: ra.map_components(lambda a, b: a, ragged(NESTED, item_shape=(None, None)), ragged([[1.0]] * 3)),
