@@ -129,7 +129,8 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda x: ra.pad(x, 1, 0, capacity=4), ValueError,
      "pad: expected no capacity= for static counts, got 4. Drop it."),
     (lambda x: ra.pad(x, np.array([1, 1]), 0, axis=0), ValueError,
-     "pad: expected rows along a ragged axis for counts per row, got axis 0 of (2, None). Pass ints, or convert a block with `ra.to_rows(x)`."),
+     "pad: expected rows along a ragged axis for counts per row, got axis 0 of (2, None). "
+     "Pass ints, or convert a block with `ra.to_rows(x)`."),
     (lambda x: ra.truncate(x, np.array([1, 1]), axis=0), ValueError,
      "truncate: expected one length for all rows along axis 0, got an array. Pass an int, or cut a ragged axis."),
     (lambda x: ra.truncate(x, np.array([-1, 1])), ValueError,

@@ -49,7 +49,8 @@ def check(got: Any, want: list[np.ndarray], what: Any = "") -> None:
     for g, w in zip(got, want, strict=True):
         assert np.shape(g) == np.shape(w), (what, np.shape(g), np.shape(w))
         small = np.asarray(g).dtype in (np.float32, np.complex64)
-        np.testing.assert_allclose(g, w, rtol=1e-5 if small else 1e-7, atol=1e-6 if small else 1e-10, err_msg=str(what))
+        rtol, atol = (1e-5, 1e-6) if small else (1e-7, 1e-10)
+        np.testing.assert_allclose(g, w, rtol=rtol, atol=atol, err_msg=str(what))
 
 
 @pytest.mark.parametrize("name", ONE_AXIS + TWO_AXES)
