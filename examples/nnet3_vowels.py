@@ -5,11 +5,11 @@ Nine speakers, 270 recordings to train on and 370 to test, 7 to 29 frames of 12 
 neighbours (`IfDefined`), statistics over all frames of a recording are taken at t = 0, and one output row is asked
 for per recording. Nothing is padded in time: for each batch the compiler finds the rows that each layer has.
 
-Settings were chosen without the test recordings, on a split of the training ones; `--select` prints that table.
+Settings were chosen on folds of the training recordings, without the test ones; `--select` scores a grid on one fold.
 
     python examples/nnet3_vowels.py            # both networks, three seeds
     python examples/nnet3_vowels.py --fast     # both networks, one seed, few epochs
-    python examples/nnet3_vowels.py --select   # how the settings were chosen
+    python examples/nnet3_vowels.py --select   # scores settings on one fold
 """
 
 import argparse
