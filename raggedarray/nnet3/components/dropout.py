@@ -36,8 +36,24 @@ def _grouped(index: np.ndarray) -> Facts:
     return Facts(mark=mark.reshape(-1).astype(np.int32), groups=groups.astype(np.int32))
 
 
+class _RowByRow:
+    """A mask for each row in training, drawn from the key and the row's own Index."""
+
+    test_mode: bool
+    dropout_proportion: float
+
+    def needs_key(self) -> bool:
+        """In training."""
+        return not self.test_mode and self.dropout_proportion > 0
+
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
+        """Each row is its own group."""
+        rows = np.arange(index.shape[0], dtype=np.int32)
+        return Facts(mark=rows, groups=index.astype(np.int32)) if self.needs_key() else Facts()
+
+
 @dataclass(frozen=True, kw_only=True)
-class Dropout(Rowwise):
+class Dropout(_RowByRow, Rowwise):
     """In training elements, or rows with ``dropout-per-frame``, become 0; in test mode all are scaled by ``1 - p``."""
 
     kind: ClassVar[str] = "DropoutComponent"
@@ -51,15 +67,6 @@ class Dropout(Rowwise):
     def _settle(self) -> None:
         super()._settle()
         _proportion(self, self.dropout_proportion)
-
-    def needs_key(self) -> bool:
-        """In training."""
-        return not self.test_mode and self.dropout_proportion > 0
-
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
-        """Each row is its own group."""
-        rows = np.arange(index.shape[0], dtype=np.int32)
-        return Facts(mark=rows, groups=index.astype(np.int32)) if self.needs_key() else Facts()
 
     def noise(self, key: Any, groups: Array) -> Array:
         """1 with probability ``1 - p``, else 0."""
@@ -153,7 +160,7 @@ class GeneralDropout(Rowwise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DropoutMask(Component):
+class DropoutMask(_RowByRow, Component):
     """Masks of no input: 0 and 1, or with ``continuous`` numbers around 1. In test mode ``1 - p`` (or 1)."""
 
     kind: ClassVar[str] = "DropoutMaskComponent"
@@ -175,15 +182,6 @@ class DropoutMask(Component):
     def reads(self) -> Reads:
         """Nothing."""
         return Nothing()
-
-    def needs_key(self) -> bool:
-        """In training."""
-        return not self.test_mode and self.dropout_proportion > 0
-
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
-        """Each row is its own group."""
-        rows = np.arange(index.shape[0], dtype=np.int32)
-        return Facts(mark=rows, groups=index.astype(np.int32)) if self.needs_key() else Facts()
 
     def noise(self, key: Any, groups: Array) -> Array:
         """A mask per row."""

@@ -1,7 +1,7 @@
 """Scales, offsets and constants of columns."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,22 +12,20 @@ from . import _files
 from ._base import REQUIRED, Component, Facts, Params, Updatable, divides, normal, positive, still
 
 
-@dataclass(frozen=True, kw_only=True)
-class PerElementScale(Updatable):
-    """``y = s x``, a scale per column."""
+class _Columns:
+    """``dim`` columns, and a parameter for each, or for each of a block that repeats."""
 
-    kind: ClassVar[str] = "PerElementScaleComponent"
-    leaves: ClassVar[tuple[str, ...]] = ("params",)
-    tags: ClassVar[tuple[str, ...]] = ("Params",)
-    dim: int = 0
-    param_mean: float = 1.0
-    param_stddev: float = 0.0
-    vector: str = ""
+    leaves: ClassVar[tuple[str, ...]]
+    file: ClassVar[str]
+    """The key that may name a file of the parameter, whose size is then ``dim``."""
+    sized: ClassVar[str] = "dim"
+    """The key that the size of the parameter gives."""
+    dim: int
 
     def _settle(self) -> None:
-        if self.vector:
-            object.__setattr__(self, "dim", _files.vector(self, self.vector).shape[0])
-        positive(self, "dim")
+        if name := getattr(self, self.file):
+            object.__setattr__(self, "dim", _files.vector(cast(Component, self), name).shape[0])
+        positive(cast(Component, self), "dim")
 
     @property
     def input_dim(self) -> int:
@@ -37,7 +35,21 @@ class PerElementScale(Updatable):
     @classmethod
     def keys_of(cls, params: Params) -> dict[str, int]:
         """The size of a row, or of its block."""
-        return {"dim": params[cls.leaves[0]].shape[0]}
+        return {cls.sized: params[cls.leaves[0]].shape[0]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerElementScale(_Columns, Updatable):
+    """``y = s x``, a scale per column."""
+
+    kind: ClassVar[str] = "PerElementScaleComponent"
+    leaves: ClassVar[tuple[str, ...]] = ("params",)
+    tags: ClassVar[tuple[str, ...]] = ("Params",)
+    file: ClassVar[str] = "vector"
+    dim: int = 0
+    param_mean: float = 1.0
+    param_stddev: float = 0.0
+    vector: str = ""
 
     def init(self, key: Any) -> Params:
         """Scales around ``param-mean``."""
@@ -63,12 +75,13 @@ class NaturalGradientPerElementScale(PerElementScale):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerElementOffset(Updatable):
+class PerElementOffset(_Columns, Updatable):
     """``y = x + o``; the offsets repeat per block."""
 
     kind: ClassVar[str] = "PerElementOffsetComponent"
     leaves: ClassVar[tuple[str, ...]] = ("offsets",)
     tags: ClassVar[tuple[str, ...]] = ("Offsets", "Dim", "UseNaturalGradient")
+    sized: ClassVar[str] = "block-dim"
     backprop_needs: ClassVar[frozenset[str]] = frozenset()
     dim: int = 0
     block_dim: int = 0
@@ -83,16 +96,6 @@ class PerElementOffset(Updatable):
         positive(self, "dim")
         object.__setattr__(self, "block_dim", self.block_dim or self.dim)
         divides(self, "block_dim", "dim")
-
-    @property
-    def input_dim(self) -> int:
-        """Columns."""
-        return self.dim
-
-    @classmethod
-    def keys_of(cls, params: Params) -> dict[str, int]:
-        """The size of a row, or of its block."""
-        return {"block-dim": params[cls.leaves[0]].shape[0]}
 
     def init(self, key: Any) -> Params:
         """Offsets around ``param-mean``."""
@@ -110,12 +113,13 @@ class PerElementOffset(Updatable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScaleAndOffset(Updatable):
+class ScaleAndOffset(_Columns, Updatable):
     """``y = s x + o``; both repeat per block."""
 
     kind: ClassVar[str] = "ScaleAndOffsetComponent"
     leaves: ClassVar[tuple[str, ...]] = ("scales", "offsets")
     tags: ClassVar[tuple[str, ...]] = ("Dim", "Scales", "Offsets", "UseNaturalGradient", "Rank")
+    sized: ClassVar[str] = "block-dim"
     dim: int = 0
     block_dim: int = 0
 
@@ -123,16 +127,6 @@ class ScaleAndOffset(Updatable):
         positive(self, "dim")
         object.__setattr__(self, "block_dim", self.block_dim or self.dim)
         divides(self, "block_dim", "dim")
-
-    @property
-    def input_dim(self) -> int:
-        """Columns."""
-        return self.dim
-
-    @classmethod
-    def keys_of(cls, params: Params) -> dict[str, int]:
-        """The size of a row, or of its block."""
-        return {"block-dim": params[cls.leaves[0]].shape[0]}
 
     def init(self, key: Any) -> Params:
         """The identity."""
@@ -151,32 +145,18 @@ class ScaleAndOffset(Updatable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixedScale(Component):
+class FixedScale(_Columns, Component):
     """``y = s x``, not trained."""
 
     kind: ClassVar[str] = "FixedScaleComponent"
     leaves: ClassVar[tuple[str, ...]] = ("scales",)
     tags: ClassVar[tuple[str, ...]] = ("Scales",)
+    file: ClassVar[str] = "scales"
     backprop_needs: ClassVar[frozenset[str]] = frozenset()
     in_place: ClassVar[bool] = True
     dim: int = 0
     scale: float | None = None
     scales: str = ""
-
-    def _settle(self) -> None:
-        if self.scales:
-            object.__setattr__(self, "dim", _files.vector(self, self.scales).shape[0])
-        positive(self, "dim")
-
-    @property
-    def input_dim(self) -> int:
-        """Columns."""
-        return self.dim
-
-    @classmethod
-    def keys_of(cls, params: Params) -> dict[str, int]:
-        """The size of a row, or of its block."""
-        return {"dim": params[cls.leaves[0]].shape[0]}
 
     def init(self, key: Any) -> Params:
         """The file's numbers, or ``scale``, or random ones."""
@@ -196,31 +176,17 @@ class FixedScale(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixedBias(Component):
+class FixedBias(_Columns, Component):
     """``y = x + b``, not trained."""
 
     kind: ClassVar[str] = "FixedBiasComponent"
     leaves: ClassVar[tuple[str, ...]] = ("bias",)
     tags: ClassVar[tuple[str, ...]] = ("Bias",)
+    file: ClassVar[str] = "bias"
     backprop_needs: ClassVar[frozenset[str]] = frozenset()
     in_place: ClassVar[bool] = True
     dim: int = 0
     bias: str = ""
-
-    def _settle(self) -> None:
-        if self.bias:
-            object.__setattr__(self, "dim", _files.vector(self, self.bias).shape[0])
-        positive(self, "dim")
-
-    @property
-    def input_dim(self) -> int:
-        """Columns."""
-        return self.dim
-
-    @classmethod
-    def keys_of(cls, params: Params) -> dict[str, int]:
-        """The size of a row, or of its block."""
-        return {"dim": params[cls.leaves[0]].shape[0]}
 
     def init(self, key: Any) -> Params:
         """The file's numbers, or random ones."""
