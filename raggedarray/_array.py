@@ -344,6 +344,13 @@ class RaggedArray:
         return self.__array_namespace__().bitwise_invert(self)
 
 
+def block_in(x: RaggedArray) -> BlockPartition:
+    """The block of an array that is known to have one."""
+    block = x.block
+    assert block is not None
+    return block
+
+
 def as_last(block: BlockPartition) -> Any:
     """A block as one of the partitions: their declared kinds are those that most ops know."""
     return block

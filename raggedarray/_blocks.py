@@ -5,6 +5,8 @@ their component is ``n``, so that a lookup there finds the zero that `Kernels.pi
 keeps element ``i`` in slot ``i``.
 """
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 from ._levels import splits_of
@@ -51,10 +53,12 @@ def known_total(p: BlockPartition) -> Any:
     if not k.is_concrete(p.sizes):
         return component_splits(p)[-1]
     host = k.host(p.sizes)
-    static = 1
-    for n in p.axes:
-        static *= 1 if n is None else n
-    return int(host.prod(axis=1, dtype="int64").sum()) * static
+    return int(host.prod(axis=1, dtype="int64").sum()) * _static(p)
+
+
+def _static(p: BlockPartition) -> int:
+    """Product of the static component axes."""
+    return prod(n for n in p.axes if n is not None)
 
 
 def steps(p: BlockPartition) -> tuple[Array, ...]:
@@ -94,10 +98,7 @@ def elements(p: BlockPartition, count: int) -> Elements:
             break
         below = sizes[r + 1 :]
         if all(isinstance(n, int) for n in below):
-            size: Any = 1
-            for n in below:
-                size *= n
-            size = max(size, 1)
+            size: Any = max(prod(below), 1)
         else:
             one = xp.ones((), dtype=splits.dtype)
             size = xp.maximum(k.pick(product(below, p), component), one)
@@ -188,23 +189,30 @@ def clamped(p: BlockPartition, ok: Any) -> BlockPartition:
     xp = namespace(p.sizes)
     splits = component_splits(p)
     zero, one = xp.zeros_like(p.sizes), xp.ones_like(p.sizes)
-    static = 1
-    for n in p.axes:
-        static *= 1 if n is None else n
     inside = splits[1:] <= p.bound
-    first = ~inside & (splits[:-1] + static <= p.bound) & (splits[:-1] >= 0)
+    first = ~inside & (splits[:-1] + _static(p) <= p.bound) & (splits[:-1] >= 0)
     first = first & (xp.cumulative_sum(xp.astype(~inside, p.sizes.dtype), dtype=p.sizes.dtype) == 1)
     sizes = xp.where(inside[:, None], p.sizes, xp.where(first[:, None], one, zero))
     return BlockPartition(sizes, p.strides, p.offsets, axes=p.axes, bound=p.bound)
 
 
+def as_table(columns: Sequence[Array], n: int, like: Array) -> Array:
+    """Columns as one table ``int[n, len(columns)]`` in the dtype of ``like``, also of none."""
+    xp = namespace(like)
+    return xp.stack(list(columns), axis=1) if columns else xp.zeros((n, 0), dtype=like.dtype)
+
+
+def of_extents(sizes: Sequence[Any], p: BlockPartition, bound: int) -> BlockPartition:
+    """Packed components of these sizes, an int or ``int[n]`` for each axis, as many as those of ``p``."""
+    ragged = [n for n in sizes if not isinstance(n, int)]
+    axes = tuple(n if isinstance(n, int) else None for n in sizes)
+    return BlockPartition(as_table(ragged, p.nrows, p.sizes), axes=axes, bound=bound)
+
+
 def select_axes(p: BlockPartition, kept: tuple[int, ...], bound: int) -> BlockPartition:
     """Packed components with these axes, in this order."""
-    xp = namespace(p.sizes)
-    column = [sum(n is None for n in p.axes[:r]) for r in range(len(p.axes))]
-    columns = [p.sizes[:, column[r]] for r in kept if p.axes[r] is None]
-    sizes = xp.stack(columns, axis=1) if columns else xp.zeros((p.nrows, 0), dtype=p.sizes.dtype)
-    return BlockPartition(sizes, axes=tuple(p.axes[r] for r in kept), bound=bound)
+    sizes = extents(p)
+    return of_extents([sizes[r] for r in kept], p, bound)
 
 
 def groups(p: BlockPartition, reduced: tuple[int, ...], capacity: int, limit: int) -> tuple[BlockPartition, Segments]:

@@ -104,6 +104,12 @@ class Groups(NamedTuple):
     new: bool
 
 
+def traced_longest(p: RowPartition) -> Array:
+    """Length of the longest row, 0 of none, where it cannot be read: see `longest_row`."""
+    xp = namespace(p.splits)
+    return xp.max(p.lengths) if p.nrows else xp.zeros((), dtype=p.splits.dtype)
+
+
 def splits_of(lengths: Array) -> Array:
     """Row splits from row lengths."""
     xp = namespace(lengths)

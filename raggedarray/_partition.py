@@ -91,6 +91,14 @@ def no_block(partitions: tuple[Any, ...]) -> None:
         raise ValueError(complaint("raggedarray", "row partitions", "components that vary in several axes", advice))
 
 
+def uniform_levels(entries: int, lengths: tuple[int, ...]) -> tuple[UniformPartition, ...]:
+    """Uniform levels of these lengths one below the other, the first of them under ``entries`` entries."""
+    out: tuple[UniformPartition, ...] = ()
+    for n in lengths:
+        out, entries = (*out, UniformPartition(entries, n)), entries * n
+    return out
+
+
 def entry_counts(partitions: tuple[Partition, ...], capacity: int) -> tuple[int, ...]:
     """Static number of entries at each level: of axis 0, of axis 1, ..., and last the slots of ``values``."""
     no_block(partitions)

@@ -41,7 +41,7 @@ def strided(items: list[np.ndarray], shape: tuple[int | None, ...]) -> RaggedArr
     for i in reversed(range(len(items))):
         c = items[i]
         outer = c.shape[:last]
-        stored = np.moveaxis(c, 0, last - 1)[(slice(None, None, -1),) * 1]
+        stored = np.moveaxis(c, 0, last - 1)[::-1]
         flat = stored.reshape(-1, *inner)
         steps, size = [0] * last, 1
         for axis in reversed(range(last)):

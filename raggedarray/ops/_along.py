@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .._array import RaggedArray
 from .._errors import complaint
-from .._levels import ancestors, group, parents, positions, splits_of
+from .._levels import ancestors, group, parents, positions, splits_of, traced_longest
 from .._partition import Partition, RowPartition
 from .._typing import Array
 from ..backends import Segments, is_half, kernels, kind, namespace
@@ -58,7 +58,7 @@ def row_limit(op: str, x: RaggedArray, at: Along, max_length: int | None) -> tup
     if not k.is_concrete(p.splits):
         if max_length is None:
             return None, True
-        return max_length, fits(op, k.call(_longest, p), max_length, "a length", "max_length=")
+        return max_length, fits(op, k.call(traced_longest, p), max_length, "a length", "max_length=")
     if k.trims and max_length is None:
         return None, True
     longest = longest_row(p)
@@ -66,11 +66,6 @@ def row_limit(op: str, x: RaggedArray, at: Along, max_length: int | None) -> tup
         fits(op, longest, max_length, "a length", "max_length=")
         return max_length, True
     return bucket_size(longest, mantissa_bits=0, minimum=1), True
-
-
-def _longest(p: RowPartition) -> Array:
-    xp = namespace(p.splits)
-    return xp.max(p.lengths) if p.nrows else xp.zeros((), dtype=p.splits.dtype)
 
 
 def padded_limit(x: RaggedArray, longest: int | None, asked: bool) -> int | None:

@@ -6,14 +6,15 @@ element: a dense axis of size 1, or an axis of size 1 of a block, stretches; rag
 
 from typing import Any, NamedTuple
 
-from .._array import RaggedArray, as_last
-from .._blocks import elements, extents, is_packed, known_total, starts, steps
+from .._array import RaggedArray, as_last, block_in
+from .._blocks import as_table, elements, extents, is_packed, known_total, starts, steps
 from .._errors import DynamicShapeError, complaint
 from .._levels import ancestors
 from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._agreement import agree
+from ._block_views import entries, fold
 
 Met = tuple[RaggedArray, tuple[Any, ...], tuple[Any, ...]]
 """Template, operands over its slots, and their states: all ``same``, or None for a number."""
@@ -31,15 +32,17 @@ class _Form(NamedTuple):
 def meet_blocks(op: str, operands: list[Any]) -> Met:
     """Bring operands, of one library and at least one of them with a block, to the slots of one template."""
     lead = max((x for x in operands if isinstance(x, RaggedArray) and x.block is not None), key=lambda x: x.ndim)
-    arrays = [x for x in operands if is_array(x) or isinstance(x, RaggedArray)]
+    arrays = [x for x in operands if _is_operand(x)]
     if any(x.ndim > lead.ndim for x in arrays):
         tall = next(x for x in arrays if x.ndim > lead.ndim)
         raise _mismatch(op, lead, tall, "Leading axes cannot be added to a block.")
-    if all(x is lead or not (is_array(x) or isinstance(x, RaggedArray)) for x in operands) and is_packed(_block(lead)):
+    if all(x is lead or not (is_array(x) or isinstance(x, RaggedArray)) for x in operands) and is_packed(
+        block_in(lead)
+    ):
         return _as_they_are(lead, operands)
     forms = [None if x is not lead and not _is_operand(x) else _form(op, x, lead) for x in operands]
     template = _template(op, forms, lead, operands)
-    k, block = lead.kernels, _block(template)
+    k, block = lead.kernels, block_in(template)
     out: list[Any] = []
     for x, form in zip(operands, forms, strict=True):
         if form is None:
@@ -59,19 +62,13 @@ def _is_operand(x: Any) -> bool:
     return isinstance(x, RaggedArray) or is_array(x)
 
 
-def _block(x: RaggedArray) -> BlockPartition:
-    block = block_of(x.partitions)
-    assert block is not None
-    return block
-
-
 def _as_they_are(lead: RaggedArray, operands: list[Any]) -> Met:
     same = ("same",) * (len(lead.partitions) + 1)
     return lead, tuple(operands), tuple(same if x is lead else None for x in operands)
 
 
 def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
-    above, axes = len(lead.partitions) - 1, len(_block(lead).axes)
+    above, axes = len(lead.partitions) - 1, len(block_in(lead).axes)
     if isinstance(x, RaggedArray):
         if x.ndim < lead.ndim:
             raise _mismatch(op, lead, x, "Insert axes of size 1 with `ra.expand_dims`.")
@@ -83,31 +80,20 @@ def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
         block = block_of(x.partitions)
         if block is None:
             return _from_rows(op, x, lead, above, entry)
-        return _fold(x.values, block, axes, entry)
+        return _Form(*fold(x.values, block, axes - len(block.axes)), entry)
     shape = (1,) * (lead.ndim - x.ndim) + tuple(x.shape)
     rows, outer, component, inner = shape[0], shape[1 : above + 1], shape[above + 1 :][:axes], shape[above + 1 + axes :]
     if any(n != 1 for n in outer) or rows not in (1, lead.nrows):
         raise _mismatch(op, lead, x, "A dense axis may meet a ragged one only with size 1.")
-    size = 1
-    for n in component:
-        size *= n
-    values = namespace(x).reshape(x, (rows * size, *inner))
-    like = _block(lead).sizes
-    nothing = namespace(like).zeros((rows, 0), dtype=like.dtype)
+    values, block = entries(namespace(x).reshape(x, (rows, *component, *inner)), axes, block_in(lead).sizes)
     entry = ("row" if above else "same") if rows == lead.nrows else "one"
-    return _Form(values, BlockPartition(nothing, axes=component, bound=rows * size), entry)
+    return _Form(values, block, entry)
 
 
 def _from_entries(op: str, x: RaggedArray, lead: RaggedArray, above: int, axes: int) -> _Form:
     """One item for each component, ragged as the axes above them are."""
     _agree_above(op, x, lead, above)
-    inner, size = x.inner_shape, 1
-    for n in inner[:axes]:
-        size *= n
-    values = x.xp.reshape(x.values, (x.capacity * size, *inner[axes:]))
-    like = _block(lead).sizes
-    nothing = namespace(like).zeros((x.capacity, 0), dtype=like.dtype)
-    return _Form(values, BlockPartition(nothing, axes=inner[:axes], bound=x.capacity * size), "same")
+    return _Form(*entries(x.values, axes, block_in(lead).sizes), "same")
 
 
 def _agree_above(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> None:
@@ -121,33 +107,12 @@ def _agree_above(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> None
 def _outer(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> str:
     """Whether the entries above the components are the same."""
     _agree_above(op, x, lead, above)
-    n, m = _block(lead).nrows, x.partitions[above].nrows
+    n, m = block_in(lead).nrows, x.partitions[above].nrows
     if n == m:
         return "same"
     if m == 1 and not above:
         return "one"
     raise _mismatch(op, lead, x, "Align the components first.")
-
-
-def _fold(values: Array, block: BlockPartition, axes: int, entry: str) -> _Form:
-    """A block with as many component axes as the leading operand: inner axes become component axes."""
-    more = axes - len(block.axes)
-    if more <= 0:
-        return _Form(values, block, entry)
-    inner = tuple(values.shape[1 : more + 1])
-    xp, size = namespace(block.sizes), 1
-    tail: list[int] = []
-    for n in reversed(inner):
-        tail.insert(0, size)
-        size *= n
-    values = namespace(values).reshape(values, (values.shape[0] * size, *values.shape[more + 1 :]))
-    if is_packed(block):
-        return _Form(values, BlockPartition(block.sizes, axes=block.axes + inner, bound=block.bound * size), entry)
-    columns = [s * size for s in steps(block)] + [xp.full((block.nrows,), n, dtype=block.sizes.dtype) for n in tail]
-    strides, offsets = xp.stack(columns, axis=1), starts(block) * size
-    return _Form(
-        values, BlockPartition(block.sizes, strides, offsets, axes=block.axes + inner, bound=block.bound * size), entry
-    )
 
 
 def _from_rows(op: str, x: RaggedArray, lead: RaggedArray, above: int, entry: str) -> _Form:
@@ -160,13 +125,14 @@ def _from_rows(op: str, x: RaggedArray, lead: RaggedArray, above: int, entry: st
         raise ValueError(complaint(op, f"blocks that broadcast with {lead.shape}", f"nested rows {x.shape}", advice))
     sizes = namespace(rows[0].splits).reshape(rows[0].lengths, (rows[0].nrows, 1))
     axes = (*(1 for _ in ahead), None)
-    return _fold(x.values, BlockPartition(sizes, axes=axes, bound=x.capacity), len(_block(lead).axes), entry)
+    block = BlockPartition(sizes, axes=axes, bound=x.capacity)
+    return _Form(*fold(x.values, block, len(block_in(lead).axes) - len(axes)), entry)
 
 
 def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: list[Any]) -> RaggedArray:
     """The packed block that the operands broadcast to."""
     there = [(f, x) for f, x in zip(forms, operands, strict=True) if f is not None]
-    block = _block(lead)
+    block = block_in(lead)
     axes: list[int | None] = []
     columns: list[Array] = []
     for r in range(len(block.axes)):
@@ -187,8 +153,7 @@ def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: l
         axes.append(1 if found is None else found[0])
         if found is not None and found[0] is None:
             columns.append(found[1] if found[2].entry != "one" else _everywhere(found[1], block.nrows))
-    xp = namespace(block.sizes)
-    sizes = xp.stack(columns, axis=1) if columns else xp.zeros((block.nrows, 0), dtype=block.sizes.dtype)
+    sizes = as_table(columns, block.nrows, block.sizes)
     made = BlockPartition(sizes, axes=tuple(axes), bound=0)
     _inner(op, there, lead)
     whole = [f.block for f, _ in there if f.block.axes == made.axes and f.entry == "same"]

@@ -1,5 +1,6 @@
 """`ragged` of arrays that vary along several axes, and of RaggedArrays that hold such arrays."""
 
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray, as_last
@@ -44,7 +45,7 @@ def block_of_arrays(
     arrays = [k.asarray(a) for a in leaves]
     if dtype is not None:
         arrays = [namespace(a).astype(a, k.dtype(dtype, a)) for a in arrays]
-    flat = [namespace(a).reshape(a, (_product(a.shape[: last + 1]), *a.shape[last + 1 :])) for a in arrays]
+    flat = [namespace(a).reshape(a, (prod(a.shape[: last + 1]), *a.shape[last + 1 :])) for a in arrays]
     if not flat:
         assert like is not None
         empty = namespace(like).zeros((0, *(n or 0 for n in inner)), dtype=like.dtype)
@@ -86,10 +87,3 @@ def block_of_ragged(
     count = sum(p.nrows for p in blocks if p is not None)
     axes = blocks[0].axes if blocks[0] is not None else ()
     return assemble(k, lengths, count, sizes, namespace(values[0]).concat(values), axes)
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    out = 1
-    for n in sizes:
-        out *= n
-    return out

@@ -1,14 +1,15 @@
 """Elements of blocks gathered: where an entry may be missing, or an index array says which."""
 
+from math import prod
 from typing import Any
 
-from .._array import RaggedArray, as_last, rebuild
-from .._blocks import Elements, addresses, elements, extents, is_packed, known_total, packed
+from .._array import RaggedArray, as_last, block_in, rebuild
+from .._blocks import Elements, addresses, elements, extents, is_packed, known_total, of_extents, packed
 from .._errors import complaint
-from .._partition import BlockPartition, UniformPartition
+from .._partition import BlockPartition, uniform_levels
 from .._typing import Array
 from ..backends import kernels, kind, namespace
-from ._block_views import at_index, folded
+from ._block_views import at_index, fold
 from ._select import filled
 
 OP = "getitem"
@@ -21,8 +22,7 @@ def over(x: RaggedArray, block: BlockPartition) -> RaggedArray:
 
 def in_use(x: RaggedArray) -> Array:
     """Which components are not slack of an outer level."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     xp = namespace(block.sizes)
     if len(x.partitions) == 1:
         return xp.ones((block.nrows,), dtype=xp.bool)
@@ -31,8 +31,7 @@ def in_use(x: RaggedArray) -> Array:
 
 def filled_at(x: RaggedArray, r: int, at: Array, fits: Array) -> RaggedArray:
     """The same where sizes are traced: what is missing becomes the fill value, so that the result is packed."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     xp = namespace(block.sizes)
     view = at_index(block, r, xp.where(fits, at, xp.zeros_like(at)))
     values = x.kernels.call(_gather_filled, x.values, view, fits, size=element_count(view))
@@ -42,10 +41,7 @@ def filled_at(x: RaggedArray, r: int, at: Array, fits: Array) -> RaggedArray:
 def element_count(view: BlockPartition) -> int:
     if None in view.axes:
         return view.bound
-    size = view.nrows
-    for n in view.axes:
-        size *= n or 0
-    return size
+    return view.nrows * prod(n or 0 for n in view.axes)
 
 
 def _gather_filled(values: Array, view: BlockPartition, fits: Array, *, size: int) -> Array:
@@ -64,12 +60,8 @@ def without_ragged(x: RaggedArray) -> Any:
         return x
     size = element_count(block)
     values = x.values[:size, ...] if is_packed(block) else x.kernels.call(_gather, x.values, block, size=size)
-    uniform: tuple[Any, ...] = ()
-    count = block.nrows
-    for n in block.axes:
-        uniform, count = (*uniform, UniformPartition(count, n or 0)), count * (n or 0)
-    partitions = (*x.partitions[:-1], *uniform)
-    return rebuild(x.nrows, partitions, values)
+    uniform = uniform_levels(block.nrows, tuple(n or 0 for n in block.axes))
+    return rebuild(x.nrows, (*x.partitions[:-1], *uniform), values)
 
 
 def _gather(values: Array, block: BlockPartition, *, size: int) -> Array:
@@ -78,8 +70,7 @@ def _gather(values: Array, block: BlockPartition, *, size: int) -> Array:
 
 def taken_along(x: RaggedArray, r: int, item: Any) -> RaggedArray:
     """The same entries of every component along a component axis, by an index array."""
-    block, axis = x.block, len(x.partitions) + r
-    assert block is not None
+    block, axis = block_in(x), len(x.partitions) + r
     if kind(item.dtype) not in ("int", "uint"):
         raise IndexError(complaint(OP, "an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
     k = kernels(block.sizes)
@@ -94,15 +85,11 @@ def taken_along(x: RaggedArray, r: int, item: Any) -> RaggedArray:
             if there and bad.size:
                 got = f"{int(known[bad[0]])} in component {row} of size {n}"
                 raise IndexError(complaint(OP, f"an index in every component along axis {axis}", got, "Use a slice."))
-    axes = (*block.axes[:r], *(int(n) for n in wanted.shape), *block.axes[r + 1 :])
-    kept = [s for q, s in enumerate(extents(block)) if q != r and block.axes[q] is None]
-    xp = namespace(block.sizes)
-    sizes_new = xp.stack(kept, axis=1) if kept else xp.zeros((block.nrows, 0), dtype=block.sizes.dtype)
-    made = BlockPartition(sizes_new, axes=axes, bound=0)
+    old = extents(block)
+    made = of_extents((*old[:r], *(int(n) for n in wanted.shape), *old[r + 1 :]), block, 0)
     total = known_total(made)
     bound = total if isinstance(total, int) and k.trims else block.bound * max(int(wanted.size), 1)
-    bound = element_count(made) if None not in axes else bound
-    made = BlockPartition(sizes_new, axes=axes, bound=bound)
+    made = packed(made, bound if None in made.axes else element_count(made))
     values = x.kernels.call(_take_body, x.values, block, made, wanted, axis=r)
     return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
 
@@ -126,7 +113,5 @@ def _take_body(values: Array, block: BlockPartition, made: BlockPartition, wante
 
 def unfolded(x: RaggedArray) -> RaggedArray:
     """Inner axes as component axes: the values flat."""
-    block = x.block
-    assert block is not None
-    values = x.xp.reshape(x.values, (-1,)) if x.values.size else x.values[:0, ...].reshape(0)
-    return RaggedArray(values, (*x.partitions[:-1], as_last(folded(block, x.inner_shape))))
+    values, block = fold(x.values, block_in(x), len(x.inner_shape))
+    return RaggedArray(values, (*x.partitions[:-1], as_last(block)))

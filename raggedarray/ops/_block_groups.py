@@ -1,26 +1,24 @@
 """What a reduction leaves of packed components: the groups of their elements, and the structure of the result."""
 
+from math import prod
 from typing import Any
 
-from .._array import RaggedArray, as_last, rebuild
+from .._array import RaggedArray, as_last, block_in, rebuild
 from .._blocks import clamped, component_splits, groups
 from .._errors import complaint
 from .._levels import Groups
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition
+from .._partition import BlockPartition, RowPartition, uniform_levels
 from .._typing import Array
 from ..backends import namespace
 
 
 def block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]:
     """Groups of elements of components, and whether there are as many as fit: more only where nothing is reduced."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     left = [block.axes[r] for r in range(len(block.axes)) if r not in reduced]
     limit = x.capacity
     if None not in left:
-        limit = block.nrows
-        for n in left:
-            limit *= n or 0
+        limit = block.nrows * prod(n or 0 for n in left)
     made, segments = groups(block, reduced, x.capacity, limit)
     if None not in left or x.kernels.trims:
         return Groups(x.nrows, (as_last(made),), segments, new=True), True
@@ -40,10 +38,7 @@ def settle(x: RaggedArray, made: Any, values: Array, units: tuple[int, ...]) -> 
         axes.insert(r, 1)
     block = BlockPartition(made.sizes, axes=tuple(axes), bound=made.bound)
     if None not in axes:
-        uniform: tuple[Partition, ...] = ()
-        count = block.nrows
-        for n in axes:
-            uniform, count = (*uniform, UniformPartition(count, n or 0)), count * (n or 0)
+        uniform = uniform_levels(block.nrows, tuple(n or 0 for n in axes))
         return rebuild(x.nrows, (*x.partitions[:-1], *uniform), values)
     if axes == [None]:
         return RaggedArray(values, (*x.partitions[:-1], RowPartition(x.kernels.call(component_splits, block))))

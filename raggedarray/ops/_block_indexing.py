@@ -3,10 +3,10 @@
 from operator import index as as_int
 from typing import Any
 
-from .._array import RaggedArray, as_last
+from .._array import RaggedArray, as_last, block_in
 from .._blocks import component_splits, extents, is_packed, known_total
 from .._errors import DynamicShapeError, complaint
-from .._partition import BlockPartition, UniformPartition
+from .._partition import BlockPartition, UniformPartition, uniform_levels
 from .._typing import Array
 from ..backends import is_array, kernels, kind, namespace
 from ._block_gathering import OP, filled_at, in_use, over, taken_along, without_ragged
@@ -17,8 +17,7 @@ from .components import rows_of
 
 def block_getitem(x: RaggedArray, items: list[Any]) -> Any:
     """A key with one item for each axis, and new axes."""
-    block, above = x.block, len(x.partitions) - 1
-    assert block is not None
+    above = len(x.partitions) - 1
     leading = next((n for n, i in enumerate(items) if i is not None), len(items))
     items = items[leading:]
     cut_at = _position(items, above + 1)
@@ -92,8 +91,7 @@ def _in_range(i: int, n: int, axis: int) -> int:
 
 def _components(x: RaggedArray, outer: list[Any]) -> Any:
     """Other components, by a key for the axes above them."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     k, xp = kernels(block.sizes), namespace(block.sizes)
     numbers = xp.arange(block.nrows, dtype=block.sizes.dtype)
     if len(x.partitions) == 1:
@@ -102,11 +100,8 @@ def _components(x: RaggedArray, outer: list[Any]) -> Any:
             return _run(x, *item.indices(x.nrows)[:2])
         shape = tuple(item.shape) if is_array(item) else ()
         picked, bound = _rows(x, namespace(item).reshape(item, (-1,)) if len(shape) > 1 else item, numbers)
-        uniform: tuple[Any, ...] = ()
-        count = shape[0] if shape else 0
-        for n in shape[1:]:  # indices of several axes
-            uniform, count = (*uniform, UniformPartition(count, n)), count * n
-        return RaggedArray(x.values, (*uniform, as_last(chosen(block, picked, bound))))
+        several = uniform_levels(shape[0], shape[1:]) if shape else ()  # indices of several axes
+        return RaggedArray(x.values, (*several, as_last(chosen(block, picked, bound))))
     above = RaggedArray(numbers, x.partitions[:-1])
     got = above[tuple(outer)]
     ids = got.values if isinstance(got, RaggedArray) else got
@@ -124,8 +119,7 @@ def _components(x: RaggedArray, outer: list[Any]) -> Any:
 
 def _run(x: RaggedArray, start: int, stop: int) -> RaggedArray:
     """Components side by side, packed as they are: a view of their slots."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     stop = max(start, stop)
     ends = kernels(block.sizes).host(component_splits(block))
     values = x.values[int(ends[start]) : int(ends[stop]), ...]
@@ -143,8 +137,7 @@ def _exact(x: RaggedArray, block: BlockPartition, ids: Array) -> int:
 
 def _rows(x: RaggedArray, item: Any, numbers: Array) -> tuple[Array, int]:
     """Component numbers, and how many elements they have at most."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     k = kernels(block.sizes)
     if isinstance(item, slice):
         picked = numbers[item]
@@ -167,8 +160,7 @@ def _rows(x: RaggedArray, item: Any, numbers: Array) -> tuple[Array, int]:
 
 def _within(x: RaggedArray, items: list[Any]) -> Any:
     """A key for the component axes and the inner ones."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     cut_at = _position(items, len(block.axes))
     inside, inner = items[:cut_at], items[cut_at:]
     if any(not _is_all(i) for i in inner):
@@ -181,8 +173,7 @@ def _within(x: RaggedArray, items: list[Any]) -> Any:
             complaint(OP, "one index array among component axes", str(arrays), "Index one axis at a time.")
         )
     for item in inside:
-        block = x.block
-        assert block is not None
+        block = block_in(x)
         if item is None:
             x, r = over(x, with_axis(block, r)), r + 1
         elif _is_all(item):
@@ -225,8 +216,7 @@ def _slice_bounds(size: Array, *, bounds: Any) -> tuple[Array, Array]:
 
 def _at(x: RaggedArray, r: int, item: Any) -> RaggedArray:
     """One entry of each component along a component axis."""
-    block, axis = x.block, len(x.partitions) + r
-    assert block is not None
+    block, axis = block_in(x), len(x.partitions) + r
     size, k = extents(block)[r], kernels(block.sizes)
     xp = namespace(block.sizes)
     i = _single(item)

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from .._array import RaggedArray, as_last
-from .._blocks import Elements, addresses, elements, extents, is_packed, known_total, starts, steps
+from .._array import RaggedArray, as_last, block_in
+from .._blocks import Elements, addresses, as_table, elements, extents, is_packed, known_total, starts, steps
 from .._errors import complaint
-from .._partition import BlockPartition, RowPartition, block_of
+from .._partition import BlockPartition, RowPartition
 from .._typing import Array
 from ..backends import kernels, namespace
 from ._agreement import agree
-from ._block_views import folded
+from ._block_views import entries, fold
 from .blocks import contiguous, to_blocks
 
 
 def join_blocks(op: str, xs: list[Any], a: int) -> RaggedArray:
     """Join blocks, rows and plain arrays (of one library and rank) along axis ``a``."""
     lead = next(x for x in xs if isinstance(x, RaggedArray) and x.block is not None)
-    above, axes = len(lead.partitions) - 1, _block(lead).axes
+    above, axes = len(lead.partitions) - 1, block_in(lead).axes
     forms = [_as_block(op, x, lead, i) for i, x in enumerate(xs)]
     for i, x in enumerate(forms):
         for level, (p, q) in enumerate(zip(lead.partitions[:above], x.partitions[:above], strict=True), start=1):
@@ -34,12 +34,6 @@ def join_blocks(op: str, xs: list[Any], a: int) -> RaggedArray:
     return _along(op, forms, a - above - 1)
 
 
-def _block(x: RaggedArray) -> BlockPartition:
-    block = block_of(x.partitions)
-    assert block is not None
-    return block
-
-
 def _unfit(op: str, lead: RaggedArray, x: Any, a: int, i: int) -> ValueError:
     got = f"{tuple(x.shape)} as operand {i}"
     return ValueError(complaint(op, f"shapes that agree with {lead.shape} but for axis {a}", got, "Align them first."))
@@ -47,33 +41,23 @@ def _unfit(op: str, lead: RaggedArray, x: Any, a: int, i: int) -> ValueError:
 
 def _as_block(op: str, x: Any, lead: RaggedArray, i: int) -> RaggedArray:
     """An operand as a block with the component axes of ``lead``."""
-    axes, above = len(_block(lead).axes), len(lead.partitions) - 1
+    axes, above = len(block_in(lead).axes), len(lead.partitions) - 1
     if isinstance(x, RaggedArray):
         x = to_blocks(x) if x.block is None and not above else x
         assert isinstance(x, RaggedArray)
         if x.block is None or len(x.partitions) != above + 1:
             raise ValueError(complaint(op, f"blocks, as {lead.shape}", f"{x.shape} as operand {i}", "Convert them."))
-        more = axes - len(_block(x).axes)
-        if more <= 0:
-            return x
-        inner = x.inner_shape[:more]
-        values = x.xp.reshape(x.values, (-1, *x.inner_shape[more:]))
-        return RaggedArray(values, (*x.partitions[:-1], as_last(folded(_block(x), inner))))
+        values, block = fold(x.values, block_in(x), axes - len(block_in(x).axes))
+        return RaggedArray(values, (*x.partitions[:-1], as_last(block)))
     if above:
         raise ValueError(complaint(op, f"blocks, as {lead.shape}", f"a plain array as operand {i}", "Make it ragged."))
-    xp, k = namespace(x), kernels(x)
-    shape = tuple(x.shape)
-    size = 1
-    for n in shape[: axes + 1]:
-        size *= n
-    table = kernels(_block(lead).sizes).index(k.asarray([[]] * shape[0], dtype="int32").reshape(shape[0], 0))
-    block = BlockPartition(table, axes=shape[1 : axes + 1], bound=size)
-    return RaggedArray(xp.reshape(x, (size, *shape[axes + 1 :])), (as_last(block),))
+    values, block = entries(x, axes, block_in(lead).sizes)
+    return RaggedArray(values, (as_last(block),))
 
 
 def _merged(op: str, forms: list[RaggedArray], r: int) -> list[int | None]:
     """Component axes of the result; raises unless sizes agree but for axis ``r``."""
-    blocks = [_block(x) for x in forms]
+    blocks = [block_in(x) for x in forms]
     axes: list[int | None] = []
     for q in range(len(blocks[0].axes)):
         static = [b.axes[q] for b in blocks]
@@ -113,12 +97,12 @@ def _table(axes: list[int | None], sizes: list[Any], like: Array) -> Array:
     xp = namespace(like)
     columns = [s for s, n in zip(sizes, axes, strict=True) if n is None]
     columns = [xp.full((like.shape[0],), s, dtype=like.dtype) if isinstance(s, int) else s for s in columns]
-    return xp.stack(columns, axis=1) if columns else xp.zeros((like.shape[0], 0), dtype=like.dtype)
+    return as_table(columns, like.shape[0], like)
 
 
 def _append(op: str, forms: list[RaggedArray]) -> RaggedArray:
     """All components, one operand's after the other's."""
-    values, block = forms[0].kernels.call(_append_body, [x.values for x in forms], [_block(x) for x in forms])
+    values, block = forms[0].kernels.call(_append_body, [x.values for x in forms], [block_in(x) for x in forms])
     return contiguous(RaggedArray(values, (as_last(block),)))
 
 
@@ -138,7 +122,7 @@ def _append_body(values: list[Array], blocks: list[BlockPartition]) -> tuple[Arr
 
 
 def _along(op: str, forms: list[RaggedArray], r: int) -> RaggedArray:
-    blocks = [_block(x) for x in forms]
+    blocks = [block_in(x) for x in forms]
     if len({b.nrows for b in blocks}) > 1:
         got = " and ".join(str(b.nrows) for b in blocks)
         raise ValueError(complaint(op, "as many components in each operand", got, "Align them first."))
@@ -187,7 +171,7 @@ def _join_inner(op: str, forms: list[RaggedArray], axis: int) -> RaggedArray:
     forms = [contiguous(x) for x in forms]
     _merged(op, forms, -1)
     size = min(x.capacity for x in forms)
-    first = _block(forms[0])
+    first = block_in(forms[0])
     values = forms[0].kernels.call(_inner_body, [x.values for x in forms], axis=axis, size=size)
     assert is_packed(first)
     block = BlockPartition(first.sizes, axes=first.axes, bound=size)

@@ -5,11 +5,25 @@ an axis sees the fibres as rows, and the result goes back to where they were.
 """
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
-from .._array import RaggedArray, as_last
-from .._blocks import Elements, addresses, clamped, elements, extents, known_total, pack, packed, select_axes
+from .._array import RaggedArray, as_last, block_in
+from .._blocks import (
+    Elements,
+    addresses,
+    clamped,
+    elements,
+    extents,
+    known_total,
+    of_extents,
+    pack,
+    packed,
+    product,
+    select_axes,
+)
 from .._errors import DynamicShapeError, complaint
+from .._levels import splits_of
 from .._partition import BlockPartition, RowPartition
 from .._typing import Array
 from ..backends import kernels, namespace
@@ -30,8 +44,7 @@ def move_block(
 ) -> RaggedArray:
     """Apply moves to component axes: the sizes change, each new element is an old one, or ``fill``."""
     x = contiguous(x)
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     first = len(x.partitions)
     low = [a for a in moves if a < first]
     if low:
@@ -47,31 +60,24 @@ def move_block(
         ok = fits(op, total, bound, "a capacity", "capacity=")
     elif isinstance(total, int) and x.kernels.trims:
         bound = total
-    elif all(m is None or m.kind in ("flip", "roll", "truncate") for m in steps):
-        bound = block.bound
-    elif all(m is None or m.kind in ("flip", "roll", "truncate", "repeat", "tile", "window") for m in steps):
-        bound = block.bound
-        for m in steps:
-            bound *= m.n if m is not None and m.kind in ("repeat", "tile", "window") else 1
+    elif all(m is None or m.kind != "pad" for m in steps):  # `n` says how often an entry is read, where it is
+        bound = block.bound * prod(m.n for m in steps if m is not None and m.kind in ("repeat", "tile", "window"))
     elif isinstance(total, int):
         bound = total
     else:
         raise DynamicShapeError(complaint(op, "a static capacity", "traced sizes", "Pass `capacity=`."))
-    made = BlockPartition(made.sizes, axes=made.axes, bound=bound)
+    made = packed(made, bound)
     values = x.kernels.call(_move, x.values, block, made, by, fill, steps=steps)
     return RaggedArray(spoil(values, ok), (*x.partitions[:-1], as_last(clamped(made, ok))))
 
 
 def _moved_sizes(block: BlockPartition, *, steps: Any) -> BlockPartition:
-    xp = namespace(block.sizes)
     sizes: list[Any] = []
     for size, m in zip(extents(block), steps, strict=True):
         sizes.append(new_length(m, size))
         if m is not None and m.kind == "window":
             sizes.append(m.n)
-    columns = [s for s in sizes if not isinstance(s, int)]
-    table = xp.stack(columns, axis=1) if columns else xp.zeros((block.nrows, 0), dtype=block.sizes.dtype)
-    return BlockPartition(table, axes=tuple(s if isinstance(s, int) else None for s in sizes), bound=0)
+    return of_extents(sizes, block, 0)
 
 
 def _move(values: Array, block: BlockPartition, made: BlockPartition, by: Any, fill: Any, *, steps: Any) -> Array:
@@ -110,8 +116,7 @@ def along_block(
     ``f`` may give a tuple of arrays.
     """
     x = contiguous(x)
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     r = axis - len(x.partitions)
     if r < 0:
         if lengths is not None:
@@ -138,8 +143,7 @@ def along_block(
 
 def fibres(x: RaggedArray, r: int) -> tuple[BlockPartition, RaggedArray]:
     """The packed block with axis ``r`` last, and its fibres along it as rows."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     order = (*(q for q in range(len(block.axes)) if q != r), r)
     values, splits = x.kernels.call(_fibres, x.values, block, order=order)
     turned = select_axes(block, order, int(values.shape[0]))
@@ -150,32 +154,22 @@ def _fibres(values: Array, block: BlockPartition, *, order: tuple[int, ...]) -> 
     turned = permuted(block, order)
     if order != tuple(range(len(order))):
         values = pack(values, turned, block.bound)
-    flat = select_axes(block, order, block.bound)
-    above = BlockPartition(
-        flat.sizes[:, : flat.sizes.shape[1] - (flat.axes[-1] is None)], axes=flat.axes[:-1], bound=block.bound
-    )
-    length = extents(flat)[-1]
+    *above, length = extents(turned)
     xp, k = namespace(block.sizes), kernels(block.sizes)
     if isinstance(length, int):
         length = xp.full((block.nrows,), length, dtype=block.sizes.dtype)
-    count = xp.ones((block.nrows,), dtype=block.sizes.dtype)
-    for n in extents(above):
-        count = count * n
-    count = xp.where(length > 0, count, xp.zeros_like(count))  # fibres without elements need no row
-    ends = xp.concat((xp.zeros((1,), dtype=count.dtype), xp.cumulative_sum(count, dtype=count.dtype)))
+    count = product(tuple(above), block)
+    ends = splits_of(xp.where(length > 0, count, xp.zeros_like(count)))  # fibres without elements need no row
     size = k.bound(ends[-1], values.shape[0])
     component = k.row_ids(ends, size)
     each = k.pick(length, component)
-    return values, xp.concat((xp.zeros((1,), dtype=count.dtype), xp.cumulative_sum(each, dtype=count.dtype)))
+    return values, splits_of(each)
 
 
 def _relengthen(block: BlockPartition, *, f: Move) -> BlockPartition:
     """The same with another size of the last axis."""
-    xp, sizes = namespace(block.sizes), list(extents(block))
-    sizes[-1] = new_length(f, sizes[-1])
-    columns = [s for s in sizes if not isinstance(s, int)]
-    table = xp.stack(columns, axis=1) if columns else xp.zeros((block.nrows, 0), dtype=block.sizes.dtype)
-    return BlockPartition(table, axes=tuple(s if isinstance(s, int) else None for s in sizes), bound=block.bound)
+    *others, last = extents(block)
+    return of_extents((*others, new_length(f, last)), block, block.bound)
 
 
 def _each(out: Any, f: Callable[[RaggedArray], RaggedArray]) -> Any:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .._array import RaggedArray, as_last
-from .._blocks import clamped, component_splits, extents
+from .._array import RaggedArray, as_last, block_in
+from .._blocks import as_table, clamped, component_splits, extents
 from .._errors import complaint
 from .._partition import BlockPartition
 from .._typing import Array
@@ -27,8 +27,7 @@ def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) 
     if axis or len(x.partitions) > 1 or capacity is None:
         return block_getitem(x, [*(slice(None),) * axis, indices, *(slice(None),) * (x.ndim - axis - 1)])
     bound = sizes_of(op, capacity)
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     if indices.ndim != 1 or kind(indices.dtype) not in ("int", "uint"):
         got = f"{indices.dtype} of shape {tuple(indices.shape)}"
         raise TypeError(complaint(op, "integer indices of one axis", got, "Flatten them."))
@@ -46,8 +45,7 @@ def _chosen(block: BlockPartition, index: Array, *, bound: int) -> BlockPartitio
 
 def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) -> RaggedArray:
     """``length`` entries from ``start`` of every component along one of its axes, ints or one for each: a view."""
-    block, r = x.block, axis - len(x.partitions)
-    assert block is not None
+    block, r = block_in(x), axis - len(x.partitions)
     if r < 0:
         advice = "Slice the components, `x[a:b]`, or convert it with `ra.to_rows(x)`."
         raise ValueError(complaint(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
@@ -73,10 +71,8 @@ def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) ->
     static = length if isinstance(size, int) and isinstance(length, int) else None
     if static is not None:
         axes = (*view.axes[:r], static, *view.axes[r + 1 :])
-        column = sum(n is None for n in view.axes[:r])
-        xp = namespace(view.sizes)
-        kept = [view.sizes[:, c] for c in range(view.sizes.shape[1]) if c != column]
-        table = xp.stack(kept, axis=1) if kept else xp.zeros((view.nrows, 0), dtype=view.sizes.dtype)
+        kept = [s for q, s in enumerate(extents(view)) if q != r and view.axes[q] is None]
+        table = as_table(kept, view.nrows, view.sizes)
         view = BlockPartition(table, view.strides, view.offsets, axes=axes, bound=view.bound)
     return over(RaggedArray(values, x.partitions), view)
 

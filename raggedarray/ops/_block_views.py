@@ -4,9 +4,10 @@ Each function takes a `BlockPartition` and gives one over the same buffer. A str
 reverses; sizes say how far each axis goes, so that no address outside the old ones arises.
 """
 
+from math import prod
 from typing import Any
 
-from .._blocks import extents, is_packed, starts, steps
+from .._blocks import as_table, extents, is_packed, starts, steps
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import kernels, namespace
@@ -21,12 +22,9 @@ def make(
     bound: int | None = None,
 ) -> BlockPartition:
     """A strided block from columns: ``sizes`` has an int or an array for each axis."""
-    xp, n = namespace(p.sizes), p.nrows if offsets is None else int(offsets.shape[0])
     ragged = [s for s, a in zip(sizes, axes, strict=True) if a is None]
-    dtype = p.sizes.dtype
-    table = xp.stack(ragged, axis=1) if ragged else xp.zeros((n, 0), dtype=dtype)
-    steps_ = xp.stack(strides, axis=1) if strides else xp.zeros((n, 0), dtype=dtype)
-    return BlockPartition(table, steps_, offsets, axes=axes, bound=p.bound if bound is None else bound)
+    table, each = (as_table(columns, p.nrows, p.sizes) for columns in (ragged, strides))
+    return BlockPartition(table, each, offsets, axes=axes, bound=p.bound if bound is None else bound)
 
 
 def permuted(p: BlockPartition, order: tuple[int, ...]) -> BlockPartition:
@@ -85,23 +83,30 @@ def stretched(p: BlockPartition, r: int, n: int, bound: int) -> BlockPartition:
 
 def chosen(p: BlockPartition, index: Array, bound: int) -> BlockPartition:
     """Components by index, repeats allowed; an index of ``n`` gives an empty one."""
-    k, xp = kernels(p.sizes), namespace(p.sizes)
-    columns = [k.pick(s, index) for s in steps(p)]
-    strides = xp.stack(columns, axis=1) if columns else xp.zeros((index.shape[0], 0), dtype=p.sizes.dtype)
+    k = kernels(p.sizes)
+    strides = as_table([k.pick(s, index) for s in steps(p)], index.shape[0], p.sizes)
     return BlockPartition(k.pick(p.sizes, index), strides, k.pick(starts(p), index), axes=p.axes, bound=bound)
 
 
-def folded(p: BlockPartition, inner: tuple[int, ...]) -> BlockPartition:
-    """With inner axes as the last component axes: over the values flattened accordingly."""
-    if not inner:
-        return p
-    xp, size = namespace(p.sizes), 1
-    tail: list[int] = []
-    for n in reversed(inner):
-        tail.insert(0, size)
-        size *= n
+def fold(values: Array, p: BlockPartition, count: int) -> tuple[Array, BlockPartition]:
+    """The first ``count`` inner axes as the last component axes: the values reshaped, and the block over them."""
+    if count <= 0:
+        return values, p
+    inner = tuple(values.shape[1 : count + 1])
+    size, xp = prod(inner), namespace(p.sizes)
+    values = namespace(values).reshape(values, (values.shape[0] * size, *values.shape[count + 1 :]))
     axes, bound = p.axes + inner, p.bound * size
     if is_packed(p):
-        return BlockPartition(p.sizes, axes=axes, bound=bound)
-    strides = [s * size for s in steps(p)] + [xp.full((p.nrows,), n, dtype=p.sizes.dtype) for n in tail]
-    return make(p, [*extents(p), *inner], strides, starts(p) * size, axes, bound)
+        return values, BlockPartition(p.sizes, axes=axes, bound=bound)
+    tail = [xp.full((p.nrows,), prod(inner[r + 1 :]), dtype=p.sizes.dtype) for r in range(count)]
+    strides = [s * size for s in steps(p)] + tail
+    return values, make(p, [*extents(p), *inner], strides, starts(p) * size, axes, bound)
+
+
+def entries(values: Array, count: int, like: Array) -> tuple[Array, BlockPartition]:
+    """A plain array ``[n, *component, *inner]`` as ``n`` components of ``count`` axes; sizes are as ``like``."""
+    n, *rest = values.shape
+    axes, inner = tuple(rest[:count]), rest[count:]
+    nothing = as_table([], n, like)
+    block = BlockPartition(nothing, axes=axes, bound=n * prod(axes))
+    return namespace(values).reshape(values, (n * prod(axes), *inner)), block

@@ -5,12 +5,13 @@ with the most ragged axes) is: a dense axis is a uniform level. Going down the l
 has the template's entries (``same``), one entry for all (``one``), or some entry for each (``index``).
 """
 
+from math import prod
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray
 from .._errors import complaint
 from .._levels import composed_splits, library, parents, positions, take_rows, used_mask
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._agreement import agree, agree_lengths, cut, is_uniform
@@ -110,19 +111,12 @@ def _with_leading_axes(op: str, x: RaggedArray, operands: list[Any], ndim: int) 
                 if n is None or (1 not in (n, sizes[i]) and n != sizes[i]):
                     raise _mismatch(op, x.shape, y.shape, "Leading axes must be uniform and agree.")
                 sizes[i] = n if sizes[i] == 1 else sizes[i]
-    copies = 1
-    for n in sizes:
-        copies *= n
+    copies = prod(sizes)
     capacities = tuple(copies * n for n in entry_counts(x.partitions, x.capacity)[1:])
     values, partitions = x.values, x.partitions
     if copies != 1:
         values, partitions = x.kernels.call(_repeat_rows, values, partitions, copies=copies, capacities=capacities)
-    leading: tuple[Partition, ...] = ()
-    above = sizes[0]
-    for n in (*sizes[1:], x.nrows):
-        leading = (*leading, UniformPartition(above, n))
-        above *= n
-    return RaggedArray(values, (*leading, *partitions))
+    return RaggedArray(values, (*uniform_levels(sizes[0], (*sizes[1:], x.nrows)), *partitions))
 
 
 def _repeat_rows(values: Array, partitions: tuple[Partition, ...], *, copies: int, capacities: tuple[int, ...]) -> Any:

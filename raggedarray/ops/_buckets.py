@@ -7,6 +7,7 @@ are assigned to them at run time: a component that is smaller than its bucket ha
 """
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from .._blocks import clamped, starts
@@ -17,7 +18,7 @@ from ..backends import Kernels, Segments, kernels, namespace
 from ._forms import Form, Sizes, block_axes, block_of_sizes, packed_like, put_together, used_components
 from ._overflow import fits, spoil
 from ._shape_rules import READ
-from ._stacks import Body, assign, each_of, elements_of, end_to_end, work_on
+from ._stacks import Body, assign, each_of, end_to_end, work_on
 from .bucket_plan import BucketPlan
 from .capacity import bucket_size
 from .dtypes import host_namespace
@@ -214,7 +215,7 @@ class Work:
             return put_together(first, None, spoil(self.k.call(each_of, parts, place), self.ok))
         twin = packed_like(sizes, self.forms, self.sizes)
         block = block_of_sizes(sizes[:count], 0, kernels(first.block.sizes)) if twin is None else twin
-        places = sum(elements_of(p.shape[: count + 1]) for p in parts)
+        places = sum(prod(p.shape[: count + 1]) for p in parts)
         bound, ok = bound_of(self.op, block, twin, places, self.capacity)
         block = block if block.bound == bound else BlockPartition(block.sizes, axes=block.axes, bound=bound)
         values = self.k.call(end_to_end, parts, place, block, count=count)
@@ -234,7 +235,7 @@ class Work:
             shapes = self.shapes(key)
             stacks, sizes = [], []
             for form, shape, begin in zip(self.forms, shapes, offsets, strict=True):
-                size = elements_of(shape)
+                size = prod(shape)
                 inner = tuple(form.values.shape[1:])
                 views = [xp.reshape(form.values[begin[i] : begin[i] + size, ...], (1, *shape, *inner)) for i in mine]
                 stacks.append(views[0] if len(views) == 1 else xp.concat(views))
@@ -253,7 +254,7 @@ class Work:
             missing = first.block.nrows - len(pieces)
             return put_together(first, None, xp.stack([*pieces, *([xp.zeros_like(pieces[0])] * missing)]))
         inner = pieces[0].shape[count:]
-        values = xp.concat([xp.reshape(p, (elements_of(p.shape[:count]), *inner)) for p in pieces])
+        values = xp.concat([xp.reshape(p, (prod(p.shape[:count]), *inner)) for p in pieces])
         if self.capacity is not None:
             fits(self.op, values.shape[0], self.capacity, "a capacity", "capacity=")
         twin = packed_like(sizes, self.forms, self.sizes)
@@ -272,7 +273,7 @@ def bound_of(op: str, block: BlockPartition, twin: Any, limit: int | None, capac
     k = kernels(block.sizes)
     if k.is_concrete(block.sizes):
         host = k.host(block.sizes).astype("int64")
-        need = int(host.prod(axis=1).sum()) * elements_of(tuple(n for n in block.axes if n is not None))
+        need = int(host.prod(axis=1).sum()) * prod(tuple(n for n in block.axes if n is not None))
         if capacity is not None:
             fits(op, need, capacity, "a capacity", "capacity=")
             return capacity, True
@@ -287,7 +288,7 @@ def bound_of(op: str, block: BlockPartition, twin: Any, limit: int | None, capac
 def _need(block: BlockPartition) -> Array:
     xp = namespace(block.sizes)
     total = xp.sum(xp.prod(block.sizes, axis=1, dtype=block.sizes.dtype), dtype=block.sizes.dtype)
-    return total * elements_of(tuple(n for n in block.axes if n is not None))
+    return total * prod(tuple(n for n in block.axes if n is not None))
 
 
 def _distinct(table: Any) -> tuple[list[tuple[int, ...]], list[int]]:

@@ -1,5 +1,6 @@
 """Diagonals as strided views: one step along both axes of a matrix."""
 
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray, as_last
@@ -36,9 +37,7 @@ def diagonal_rows(op: str, x: RaggedArray, offset: int) -> Any:
     assert packed.block is not None
     if not packed.block.sizes.shape[1]:
         shape = tuple(n or 0 for n in packed.block.axes)
-        size = 1
-        for n in shape:
-            size *= n
+        size = prod(shape)
         values = packed.values[: form.block.nrows * size, ...]
         return put_together(form, None, namespace(values).reshape(values, (form.block.nrows, *shape)))
     return put_together(form, packed.block, packed.values)

@@ -7,7 +7,7 @@ components are put together here: equal sizes give a plain array, one ragged axi
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray, as_last, rebuild
-from .._blocks import extents, is_packed, packed, starts, steps
+from .._blocks import extents, is_packed, packed
 from .._errors import complaint
 from .._levels import splits_of
 from .._partition import BlockPartition, Partition, RowPartition
@@ -15,6 +15,8 @@ from .._typing import Array
 from ..backends import Kernels, kernels, namespace
 from ._agreement import agree
 from ._along import used_rows
+from ._block_views import entries
+from ._block_views import fold as fold_inner
 
 Sizes = tuple[Any, ...]
 """Sizes of a component along its axes: an int where it is uniform, ``int[n]`` where it is ragged."""
@@ -73,14 +75,7 @@ def _as_column(p: RowPartition) -> Array:
 
 def form_of_entries(values: Array, lead: Form) -> Form:
     """The entries ``values[i]`` of a plain array as components, one for each row of ``lead``."""
-    shape = tuple(values.shape[1:])
-    like = lead.block.sizes
-    nothing = namespace(like).zeros((values.shape[0], 0), dtype=like.dtype)
-    size = 1
-    for n in shape:
-        size *= n
-    block = BlockPartition(nothing, axes=shape, bound=values.shape[0] * size)
-    flat = namespace(values).reshape(values, (values.shape[0] * size,))
+    flat, block = entries(values, values.ndim - 1, lead.block.sizes)
     return Form(flat, block, lead.above, lead.nrows, as_last(block))
 
 
@@ -109,22 +104,8 @@ def used_components(form: Form) -> Any:
 
 def fold(form: Form, count: int) -> Form:
     """The first ``count`` inner axes as axes of the block."""
-    if not count:
-        return form
-    block, values = form.block, form.values
-    inner = tuple(values.shape[1 : count + 1])
-    xp, size = namespace(block.sizes), 1
-    tail: list[int] = []
-    for n in reversed(inner):
-        tail.insert(0, size)
-        size *= n
-    values = namespace(values).reshape(values, (values.shape[0] * size, *values.shape[count + 1 :]))
-    axes, bound = block.axes + inner, block.bound * size
-    if is_packed(block):
-        return form._replace(values=values, block=BlockPartition(block.sizes, axes=axes, bound=bound))
-    columns = [s * size for s in steps(block)] + [xp.full((block.nrows,), n, dtype=block.sizes.dtype) for n in tail]
-    made = BlockPartition(block.sizes, xp.stack(columns, axis=1), starts(block) * size, axes=axes, bound=bound)
-    return form._replace(values=values, block=made)
+    values, block = fold_inner(form.values, form.block, count)
+    return form._replace(values=values, block=block)
 
 
 def block_axes(sizes: Sizes) -> int:

@@ -5,6 +5,7 @@ broadcast together and go pointwise, as in NumPy. An index array stands where it
 """
 
 from itertools import pairwise
+from math import prod
 from operator import index as as_int
 from typing import Any, NamedTuple
 
@@ -201,7 +202,7 @@ def _array(
     if kind(item.dtype) not in ("int", "uint"):
         got = f"{item.dtype} {tuple(item.shape)}"
         raise IndexError(complaint(op, "ints, slices, `...`, None and arrays of them", got, "Convert it."))
-    repeats = _count(item.shape) if axis else 1 if _count(item.shape) < 2 else None
+    repeats = prod(item.shape) if axis else 1 if prod(item.shape) < 2 else None
     if kernels(item).is_concrete(item):
         known = kernels(item).host(item).reshape(-1)
         if size is not None:
@@ -212,7 +213,7 @@ def _array(
                 raise IndexError(complaint(op, what, got, "Check `len(x)`." if axis == 0 else "Check `x.shape`."))
             known = known % max(size, 1)
         if (size is not None or (known >= 0).all() or (known < 0).all()) and known.size:
-            repeats = _most_equal(known) * (_count(shape) // known.size)
+            repeats = _most_equal(known) * (prod(shape) // known.size)
         elif not known.size:
             repeats = 0
     moved = k.index(item) if kernels(item) is k or k.name != "generic" else namespace(like).asarray(item)
@@ -228,13 +229,6 @@ def _most_equal(known: Any) -> int:
     edges = (known[1:] != known[:-1]).nonzero()[0] + 1
     ends = [0, *edges.tolist(), known.size]
     return max(int(b) - int(a) for a, b in pairwise(ends))
-
-
-def _count(shape: Any) -> int:
-    total = 1
-    for n in shape:
-        total *= int(n)
-    return total
 
 
 def _broadcast(op: str, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:

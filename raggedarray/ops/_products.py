@@ -15,6 +15,7 @@ from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import Kernels, Segments, kernels, kind, namespace
 from ._along import pick_at
+from ._block_views import entries
 from ._buckets import Work, bound_of
 from ._forms import Form, Sizes, block_axes, block_of_sizes, fold, put_together
 from ._letters import Product, Term
@@ -249,12 +250,7 @@ def _elementwise(
 
 def _once(a: Array, union: BlockPartition) -> tuple[Array, BlockPartition]:
     """A plain array as the only component of its kind."""
-    xp = namespace(union.sizes)
-    nothing = xp.zeros((1, 0), dtype=union.sizes.dtype)
-    size = 1
-    for n in a.shape:
-        size *= n
-    return namespace(a).reshape(a, (size,)), BlockPartition(nothing, axes=tuple(a.shape), bound=size)
+    return entries(namespace(a).expand_dims(a, axis=0), a.ndim, union.sizes)
 
 
 def _gather(

@@ -31,14 +31,6 @@ def array_of(op: str, x: Any) -> Any:
     return x
 
 
-def product(sizes: Iterable[int]) -> int:
-    """Number of elements of a shape."""
-    out = 1
-    for n in sizes:
-        out *= n
-    return out
-
-
 def one_axis(op: str, axis: Any, ndim: int) -> int:
     """An axis as a non-negative int."""
     if isinstance(axis, tuple | list) or axis is None:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from operator import index
 from typing import Any, NamedTuple
 
-from .._array import RaggedArray, rebuild
+from .._array import RaggedArray, block_in, rebuild
 from .._errors import DynamicShapeError, complaint
-from .._levels import Groups, group, used_mask, used_slots
+from .._levels import Groups, group, traced_longest, used_mask, used_slots
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array, Axis
 from ..backends import Reduction, is_half, kernels, kind, namespace
@@ -201,8 +201,7 @@ def _run_block(
     length: int | None, **static: Any,
 ) -> Any:  # fmt: skip
     """The same for a packed block: over all its axes it is rows of elements, over some with others, rows of rows."""
-    block, rank = x.block, x.ragged_rank
-    assert block is not None
+    block, rank = block_in(x), x.ragged_rank
     more = len(block.axes) - 1
     inner = tuple(a + rank for a in axes.inner)
     options: dict[str, Any] = {"keepdims": keepdims, "length": length, **static}
@@ -256,7 +255,7 @@ def column_length(op: str, x: RaggedArray, axes: Axes, length: int | None) -> tu
         return (longest if length is None else length), True
     if length is None:
         raise DynamicShapeError(complaint(op, "a static length", "traced row lengths", "Pass `length=`."))
-    return length, fits(op, k.call(_longest, p), length, "a length", "length=")
+    return length, fits(op, k.call(traced_longest, p), length, "a length", "length=")
 
 
 def column_bound(x: RaggedArray, axes: Axes) -> int | None:
@@ -266,11 +265,6 @@ def column_bound(x: RaggedArray, axes: Axes) -> int | None:
         return None
     p = x.partitions[kept[0] - 1]
     return p.length if isinstance(p, UniformPartition) else entry_counts(x.partitions, x.capacity)[kept[0]]
-
-
-def _longest(p: RowPartition) -> Array:
-    xp = namespace(p.splits)
-    return xp.max(p.lengths) if p.nrows else xp.zeros((), dtype=p.splits.dtype)
 
 
 def _with_unit_axes(

@@ -10,11 +10,12 @@ the last level the fill value: never the entry of another row.
 """
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 from .._errors import DynamicShapeError, complaint
 from .._levels import library, parents, splits_of
-from .._partition import Partition, RowPartition, UniformPartition, entry_counts
+from .._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from .._typing import Array
 from ..backends import kernels, kind, namespace
 
@@ -188,9 +189,7 @@ def _place(
         wanted = k.pick(wanted, across)
     elif step.kind == "take":
         count, shape = (step.shape[0], step.shape[1:]) if first else (w.count, step.shape)
-        for n in shape:
-            w.new, count = (*w.new, UniformPartition(count, n)), count * n
-        w.count = count
+        w.new, w.count = (*w.new, *uniform_levels(count, shape)), count * prod(shape)
         m, rows = wanted.shape[0], known.shape[0]
         across = xp.arange(rows * m, dtype=w.like.dtype)
         wanted = k.pick(wanted, across % max(m, 1))

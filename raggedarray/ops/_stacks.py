@@ -1,6 +1,7 @@
 """Components in dense stacks: read by address, worked on, and put back end to end."""
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from .._blocks import extents, pack, starts, steps
@@ -14,14 +15,6 @@ Body = Callable[..., tuple[Array, ...]]
 
 ``sizes`` are those of each operand's components: ints, or ``int[count]`` along axes that are padded.
 """
-
-
-def elements_of(shape: tuple[int, ...]) -> int:
-    """How many elements an array of this shape has."""
-    total = 1
-    for n in shape:
-        total *= n
-    return total
 
 
 def read(values: Array, block: BlockPartition, members: Array, shape: tuple[int, ...]) -> Array:
@@ -70,10 +63,10 @@ def end_to_end(parts: list[Array], place: Array, block: BlockPartition, *, count
     first = 0
     for p in parts:
         shape = p.shape[1 : count + 1]
-        size = elements_of(shape)
+        size = prod(shape)
         flat.append(xp.reshape(p, (p.shape[0] * size, *p.shape[count + 1 :])))
         begin += [first + i * size for i in range(p.shape[0])]
-        along += [[elements_of(shape[r + 1 :]) for r in range(count)]] * p.shape[0]
+        along += [[prod(shape[r + 1 :]) for r in range(count)]] * p.shape[0]
         first += p.shape[0] * size
     index = namespace(place)
     offsets = k.pick(index.asarray(begin, dtype=place.dtype), place)

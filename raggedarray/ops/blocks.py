@@ -10,7 +10,7 @@ component addresses are holes: like slack, they hold anything and reach nothing.
 
 from typing import Any
 
-from .._array import RaggedArray, as_last, rebuild
+from .._array import RaggedArray, as_last, block_in, rebuild
 from .._blocks import (
     as_row_partitions,
     component_splits,
@@ -152,8 +152,7 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     if block is None:
         return x
     x = contiguous(x)
-    block = block_of(x.partitions)
-    assert block is not None
+    block = block_in(x)
     levels = len(block.axes) - 1
     given = None if capacity is None else sizes_of("to_rows", capacity, many=True)
     limits = (given,) * levels if isinstance(given, int) else given
@@ -189,8 +188,7 @@ def _to_rows(values: Array, block: BlockPartition, *, limits: tuple[int, ...]) -
 
 def as_block(x: RaggedArray, rows: RaggedArray) -> RaggedArray:
     """The elements that `to_rows` of the packed ``x`` made rows, or others in their places, as a block again."""
-    block = x.block
-    assert block is not None
+    block = block_in(x)
     values = rows.xp.reshape(rows.values, (-1, *x.inner_shape)) if rows.ndim == x.ndim else rows.values
     return RaggedArray(values, (*x.partitions[:-1], as_last(packed(block, int(values.shape[0])))))
 

@@ -1,6 +1,7 @@
 """Plans of how components of many shapes are padded to few: made once from sizes, then static."""
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray
@@ -128,9 +129,7 @@ def _volume(shape: tuple[int, ...], groups: tuple[int, ...]) -> int:
     """Elements of one component of each operand."""
     total, start = 0, 0
     for width in groups:
-        size = 1
-        for n in shape[start : start + width]:
-            size *= n
+        size = prod(shape[start : start + width])
         total, start = total + size, start + width
     return total
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from .._array import RaggedArray, as_last
+from .._array import RaggedArray, as_last, block_in
 from .._blocks import clamped, known_total, resized
 from .._errors import DynamicShapeError, complaint
 from .._levels import known_used
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, entry_counts
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import kernels, namespace
 from ._checking import ragged_only, sizes_of
@@ -96,8 +96,7 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
 def _block_capacity(x: RaggedArray, capacity: int | Sequence[int]) -> RaggedArray:
     """Components as rows of elements, resized; those that are added are empty."""
     x = contiguous(x)
-    block = block_of(x.partitions)
-    assert block is not None
+    block = block_in(x)
     out = with_capacity(x.components_as_rows("with_capacity"), capacity)
     new = resized(block, out.partitions[-1].nrows, out.capacity)
     if not x.kernels.is_concrete(block.sizes) and out.capacity < block.bound:

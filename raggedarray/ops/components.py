@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from .._array import RaggedArray, as_last, rebuild
+from .._array import RaggedArray, as_last, block_in, rebuild
 from .._blocks import is_packed, on_host
 from .._errors import DynamicShapeError, complaint
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of
@@ -113,8 +113,7 @@ def _of_block(x: RaggedArray, index: Any) -> list[Any]:
 
 def _row_of_components(x: RaggedArray, i: int) -> RaggedArray:
     """One row of a list of lists of components: the same buffer, fewer components."""
-    block = block_of(x.partitions)
-    assert block is not None
+    block = block_in(x)
     k, host = kernels(block.sizes), on_host(block)
     ends = [k.host(s) for s in RaggedArray(block.sizes, x.partitions[:-1]).nested_row_splits]
     first, last = i, i + 1

@@ -10,7 +10,7 @@ from typing import Any
 from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._levels import ancestors, library, parents, positions
-from .._partition import Partition, RowPartition, UniformPartition, entry_counts
+from .._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
 from ._block_taking import take_block
@@ -81,11 +81,7 @@ def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
     """Rows under dense axes of this shape."""
     if not shape:
         return flat[0]
-    partitions: tuple[Partition, ...] = ()
-    count = shape[0]
-    for n in shape[1:]:
-        partitions, count = (*partitions, UniformPartition(count, n)), count * n
-    return RaggedArray(flat.values, (*partitions, *flat.partitions))
+    return RaggedArray(flat.values, (*uniform_levels(shape[0], shape[1:]), *flat.partitions))
 
 
 def _indices(op: str, indices: Any) -> Any:

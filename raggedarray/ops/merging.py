@@ -4,6 +4,7 @@ Values are reshaped at most. What makes entries of an inner level the rows of th
 are; under jit their number is data, and ``size=`` states one.
 """
 
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray, rebuild
@@ -16,7 +17,7 @@ from ._agreement import is_uniform
 from ._broadcast import into
 from ._checking import sizes_of
 from ._overflow import fits, spoil
-from ._rearrange import array_of, index_limit, one_axis, product, unfold, used_at
+from ._rearrange import array_of, index_limit, one_axis, unfold, used_at
 from .blocks import as_rows, contiguous
 
 __all__ = ["flatten", "merge_dims", "split_dims"]
@@ -43,14 +44,14 @@ def merge_dims(x: Any, /, outer_axis: int, inner_axis: int, *, size: int | None 
         return x
     if not isinstance(x, RaggedArray):
         _no_size("merge_dims", size)
-        return namespace(x).reshape(x, (*x.shape[:a], product(x.shape[a : b + 1]), *x.shape[b + 1 :]))
+        return namespace(x).reshape(x, (*x.shape[:a], prod(x.shape[a : b + 1]), *x.shape[b + 1 :]))
     rank = x.ragged_rank
     if a > rank:
         i, j = a - rank, b - rank
-        shape = (*x.values.shape[:i], product(x.values.shape[i : j + 1]), *x.values.shape[j + 1 :])
+        shape = (*x.values.shape[:i], prod(x.values.shape[i : j + 1]), *x.values.shape[j + 1 :])
         return RaggedArray(x.xp.reshape(x.values, shape), x.partitions)
     if a and b > rank:
-        index_limit("merge_dims", (x,), (x.capacity * product(x.inner_shape[: b - rank]),))
+        index_limit("merge_dims", (x,), (x.capacity * prod(x.inner_shape[: b - rank]),))
     x = unfold(x, max(b, rank))
     if a == 0:
         return merge_rows("merge_dims", x, b, size)
@@ -66,7 +67,9 @@ def _no_size(op: str, size: Any) -> None:
 def _merged(partitions: tuple[Partition, ...], like: Array) -> Partition:
     """One level in the place of several."""
     if is_uniform(partitions):
-        return UniformPartition(partitions[0].nrows, product(p.length for p in partitions))  # type: ignore[union-attr]
+        return UniformPartition(
+            partitions[0].nrows, prod(p.length for p in partitions if isinstance(p, UniformPartition))
+        )
     return RowPartition(composed_splits(partitions, like))
 
 

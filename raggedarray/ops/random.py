@@ -6,6 +6,7 @@ element's number follows from the key and its slot, not from how the slots are d
 slots are drawn in turn, nor from what lies behind it. The same key gives the same numbers, eagerly and under jit.
 """
 
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray
@@ -147,9 +148,7 @@ def permutation(key: Any, x: Any, *, axis: int = 1) -> Any:
 
 def _permuted(key: Any, x: Array, *, axis: int) -> Array:
     xp, lead = namespace(x), tuple(x.shape[: axis + 1])
-    size = 1
-    for n in lead:
-        size *= n
+    size = prod(lead)
     each = xp.reshape(xp.arange(size), lead)
     group = xp.reshape(each // lead[-1] if lead[-1] else each, (-1,))
     order = xp.reshape(kernels(x).shuffle(key, group), lead) % lead[-1] if size else each

@@ -7,6 +7,7 @@ Gradients flow to the entries that the result holds.
 """
 
 from collections.abc import Sequence
+from math import prod
 from operator import index as as_int
 from typing import Any
 
@@ -22,7 +23,7 @@ from ._checking import checked_scalar, sizes_of
 from ._counts import pad_each, per_row
 from ._moves import Move
 from ._overflow import spoil
-from ._rearrange import array_of, axes_in_order, move, one_axis, product
+from ._rearrange import array_of, axes_in_order, move, one_axis
 from ._select import FAR
 from .arithmetic import maximum, minimum
 from .blocks import contiguous
@@ -113,7 +114,7 @@ def _roll_inner(values: Array, shift: Any, *, axis: int) -> Array:
 def _roll_all(values: Array, partitions: Any, shift: Any) -> Array:
     xp, k = namespace(values), kernels(values)
     used = used_slots(partitions)
-    each = product(values.shape[1:])
+    each = prod(values.shape[1:])
     flat = xp.reshape(values, (values.shape[0] * each,))
     end = used * each
     at = xp.arange(flat.shape[0], dtype=used.dtype)

@@ -4,21 +4,21 @@ Rows and ragged axes keep their places: an axis is ragged because rows differ al
 elsewhere. What happens to inner axes happens to the plain values, as views on NumPy.
 """
 
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._levels import library, take_rows
-from .._partition import Partition, UniformPartition, entry_counts
+from .._partition import Partition, UniformPartition, entry_counts, uniform_levels
 from .._typing import Array, Shape
 from ..backends import namespace
-from ._block_gathering import over, unfolded
-from ._block_views import permuted, stretched, with_axis, without_axis
+from ._block_reshaping import expand_block, permute_block, squeeze_block, stretch_block
 from ._broadcast import Plan, is_scalar, lay_out, meet, plan
 from ._checking import ragged_only, sizes_of
 from ._moves import Move
 from ._overflow import spoil
-from ._rearrange import array_of, axes_in_order, move, product
+from ._rearrange import array_of, axes_in_order, move
 from .merging import merge_rows
 
 __all__ = [
@@ -48,7 +48,7 @@ def _expand(x: Any, a: int) -> Any:
     if not isinstance(x, RaggedArray):
         return namespace(x).expand_dims(x, axis=a)
     if x.block is not None and a:
-        return _expand_block(x, a)
+        return expand_block(x, a)
     if a > x.ragged_rank:
         shape = (*x.values.shape[: a - x.ragged_rank], 1, *x.values.shape[a - x.ragged_rank :])
         return RaggedArray(x.xp.reshape(x.values, shape), x.partitions)
@@ -61,32 +61,6 @@ def _expand(x: Any, a: int) -> Any:
 def _views(op: str, x: Any) -> Any:
     """An operand, blocks as they are: what happens to their axes moves nothing."""
     return x if isinstance(x, RaggedArray) and x.block is not None else array_of(op, x)
-
-
-def _expand_block(x: RaggedArray, a: int) -> RaggedArray:
-    block, rank = x.block, x.ragged_rank
-    assert block is not None
-    if a < rank:
-        entries = UniformPartition(x.partitions[a - 1].nrows, 1)
-        return RaggedArray(x.values, (*x.partitions[: a - 1], entries, *x.partitions[a - 1 :]))
-    if a < rank + len(block.axes):
-        return over(x, with_axis(block, a - rank))
-    at = a - rank - len(block.axes) + 1
-    return RaggedArray(x.xp.reshape(x.values, (*x.values.shape[:at], 1, *x.values.shape[at:])), x.partitions)
-
-
-def _squeeze_block(x: RaggedArray, a: int) -> RaggedArray:
-    block, rank = x.block, x.ragged_rank
-    assert block is not None
-    if a >= rank + len(block.axes):
-        at = a - rank - len(block.axes) + 1
-        return RaggedArray(x.xp.squeeze(x.values, axis=at), x.partitions)
-    if a >= rank:
-        return over(x, without_axis(block, a - rank))
-    if not a:
-        advice = "Convert it with `ra.to_rows`."
-        raise ValueError(complaint("squeeze", "an axis behind the first of a block", "axis 0", advice))
-    return RaggedArray(x.values, (*x.partitions[: a - 1], *x.partitions[a:]))
 
 
 def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) -> Any:
@@ -108,7 +82,7 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) 
             raise ValueError(complaint("squeeze", "an axis of size 1", got, "Name another, or take `x[i]`."))
     for a in axes:
         if x.block is not None:
-            x = _squeeze_block(x, a)
+            x = squeeze_block(x, a)
         elif a > x.ragged_rank:
             shape = tuple(n for i, n in enumerate(x.values.shape) if i != a - x.ragged_rank)
             x = RaggedArray(x.xp.reshape(x.values, shape), x.partitions)
@@ -132,10 +106,10 @@ def with_inner_shape(x: RaggedArray, /, shape: int | tuple[int, ...]) -> RaggedA
 
 def _with_inner(op: str, x: RaggedArray, shape: Any) -> RaggedArray:
     shape = shape if isinstance(shape, tuple) else (shape,)
-    have, known = product(x.inner_shape), product(n for n in shape if n != -1)
+    have, known = prod(x.inner_shape), prod(n for n in shape if n != -1)
     if shape.count(-1) == 1 and known > 0 and have % known == 0:
         shape = tuple(have // known if n == -1 else n for n in shape)
-    if min(shape, default=0) < 0 or product(shape) != have:
+    if min(shape, default=0) < 0 or prod(shape) != have:
         raise ValueError(complaint(op, f"a shape of {have} elements, as {x.inner_shape}", str(shape), "Check it."))
     return RaggedArray(x.xp.reshape(x.values, (x.capacity, *shape)), x.partitions)
 
@@ -177,7 +151,7 @@ def _permute(op: str, x: Any, axes: tuple[int, ...]) -> Any:
     if not isinstance(x, RaggedArray):
         return namespace(x).permute_dims(x, order)
     if x.block is not None:
-        return _permute_block(op, x, order)
+        return permute_block(op, x, order)
     rank, first = x.ragged_rank, x.shape.index(None)
     for place, a in enumerate(order):
         if (a < first) != (place < first) or (a > rank) != (place > rank) or (first <= a <= rank and a != place):
@@ -193,29 +167,8 @@ def _permute(op: str, x: Any, axes: tuple[int, ...]) -> Any:
     below = x.partitions[first - 1 :]
     limits = entry_counts(below, x.capacity)[1:]
     values, partitions = x.kernels.call(_permute_rows, x.values, below, sizes=sizes, order=outer, limits=limits)
-    leading: tuple[Partition, ...] = ()
-    above = sizes[outer[0]]
-    for a in outer[1:]:
-        leading, above = (*leading, UniformPartition(above, sizes[a])), above * sizes[a]
-    return RaggedArray(values, (*leading, *partitions))
-
-
-def _permute_block(op: str, x: RaggedArray, order: tuple[int, ...]) -> RaggedArray:
-    """Component axes by their strides; inner axes among them become component axes."""
-    rank, block = x.ragged_rank, x.block
-    assert block is not None
-    if order[:rank] != tuple(range(rank)):
-        got = f"{order}"
-        raise ValueError(complaint(op, f"the first {rank} axes in place", got, "Permute the axes of components only."))
-    last = rank + len(block.axes)
-    if order[last:] == tuple(range(last, x.ndim)):
-        return over(x, permuted(block, tuple(a - rank for a in order[rank:last])))
-    if order[rank:last] == tuple(range(rank, last)):
-        axes = (0, *(a - last + 1 for a in order[last:]))
-        return RaggedArray(x.xp.permute_dims(x.values, axes), x.partitions)
-    x = unfolded(x)
-    assert x.block is not None
-    return over(x, permuted(x.block, tuple(a - rank for a in order[rank:])))
+    first_size, *others = (sizes[a] for a in outer)
+    return RaggedArray(values, (*uniform_levels(first_size, tuple(others)), *partitions))
 
 
 def _permute_rows(
@@ -223,7 +176,7 @@ def _permute_rows(
 ) -> tuple[Array, tuple[Partition, ...]]:
     like = library(partitions, values)
     xp = namespace(like)
-    rows = xp.reshape(xp.arange(product(sizes), dtype=like.dtype), sizes)
+    rows = xp.reshape(xp.arange(prod(sizes), dtype=like.dtype), sizes)
     return take_rows(values, partitions, xp.reshape(xp.permute_dims(rows, order), (-1,)), limits)
 
 
@@ -266,7 +219,7 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
         advice = "Only axes of size 1 stretch; None keeps a ragged one."
         raise ValueError(complaint("broadcast_to", f"a shape that {x.shape} stretches to", str(shape), advice))
     if x.block is not None:
-        return _stretch_block(x, shape)
+        return stretch_block(x, shape)
     for _ in range(len(shape) - x.ndim):
         x = _expand(x, 0)
     rank = x.ragged_rank
@@ -274,21 +227,6 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
     x = move("broadcast_to", x, {a: Move("tile", n) for a, n in copies.items() if a <= rank})
     if any(a > rank for a in copies):
         x = RaggedArray(x.xp.broadcast_to(x.values, (x.capacity, *shape[rank + 1 :])), x.partitions)
-    return x
-
-
-def _stretch_block(x: RaggedArray, shape: Shape) -> RaggedArray:
-    """Axes of size 1 by a stride of 0; the number of elements grows, that of slots does not."""
-    rank, inner = x.ragged_rank, len(x.inner_shape)
-    if len(shape) != x.ndim or any(m != n for m, n in zip(x.shape[:rank], shape[:rank], strict=True)):
-        got = str(shape)
-        raise ValueError(complaint("broadcast_to", f"component axes of {x.shape} to stretch", got, "Add no axes."))
-    for a, (m, n) in enumerate(zip(x.shape, shape, strict=True)):
-        if rank <= a < x.ndim - inner and m != n and n is not None:
-            assert x.block is not None
-            x = over(x, stretched(x.block, a - rank, n, x.block.bound * n))
-    if shape[x.ndim - inner :] != x.inner_shape:
-        return RaggedArray(x.xp.broadcast_to(x.values, (x.capacity, *shape[x.ndim - inner :])), x.partitions)
     return x
 
 

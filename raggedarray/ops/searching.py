@@ -4,6 +4,7 @@ Axes, ``keepdims``, ``where`` and ``length`` are as in `raggedarray.ops.reductio
 integer dtype.
 """
 
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray
@@ -96,9 +97,7 @@ def _coordinate(f: Frame, v: Array) -> Array:
     """Index of each element along the reduced axis, or among all stored elements."""
     xp, x = f.xp, f.x
     if len(f.axes.levels) + len(f.axes.inner) + len(f.axes.block) != 1:
-        count = 1
-        for n in v.shape:
-            count *= n
+        count = prod(v.shape)
         return xp.reshape(xp.arange(count), v.shape)
     if f.axes.inner:
         (axis,) = f.axes.inner

@@ -6,6 +6,7 @@ are in ascending order; each NaN is distinct, as in the standard, and comes last
 times its inner size, exact on NumPy; an empty row gives none. Indices and counts have the default integer dtype.
 """
 
+from math import prod
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray
@@ -121,9 +122,7 @@ def _find(values: Array, partitions: tuple[Partition, ...], *, wanted: tuple[str
     k, xp, like = kernels(values), namespace(values), library(partitions, values)
     p = partitions[-1]
     assert isinstance(p, RowPartition)
-    size = 1
-    for n in values.shape[1:]:
-        size *= n
+    size = prod(values.shape[1:])
     count = values.shape[0] * size
     rows = RowPartition(p.splits * size)
     flat = xp.reshape(values, (count,))

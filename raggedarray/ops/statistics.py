@@ -5,6 +5,7 @@ float; halves give halves. A group with nothing in it gives NaN, one with a NaN 
 the one or two elements that the result lies between.
 """
 
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray
@@ -130,10 +131,7 @@ def _counted(mask: Array, where: Array | None) -> Array:
 
 
 def _size(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
-    size = 1
-    for a in axes:
-        size *= shape[a]
-    return size
+    return prod(shape[a] for a in axes)
 
 
 def _first(v: Array, axes: tuple[int, ...]) -> Array:

@@ -7,6 +7,7 @@ written.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from operator import index as as_int
 from typing import Any
 
@@ -130,9 +131,7 @@ def _numbers(x: RaggedArray, *, whole: bool) -> Array:
     """The number of each slot, or of each element, from 1; what a key does not find is then 0 or less."""
     xp, like = x.xp, library(x.partitions, x.values)
     shape = x.values.shape[:1] if whole else x.values.shape
-    count = 1
-    for n in shape:
-        count *= n
+    count = prod(shape)
     return xp.reshape(xp.arange(1, count + 1, dtype=like.dtype), shape)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import complaint
+from ..._levels import traced_longest
 from ..._partition import Partition, RowPartition, partition_shape
 from ..._typing import Array
 from ...backends import AttentionOptions, Kernels, kernels, kind, namespace
@@ -241,10 +242,4 @@ def _check_bias(bias: Any, query: RaggedArray) -> Any:
 
 
 def _fits(k: Kernels, p: RowPartition, n: int, what: str, keyword: str) -> Any:
-    return fits(OP, k.call(_longest, p.splits), n, what, keyword)
-
-
-def _longest(splits: Array) -> Array:
-    xp = namespace(splits)
-    zero = xp.zeros((1,), dtype=splits.dtype)
-    return xp.max(xp.concat((zero, splits[1:] - splits[:-1])))
+    return fits(OP, k.call(traced_longest, p), n, what, keyword)

@@ -5,6 +5,7 @@ read and added a block of ids at a time, in the gradient too, so that ``[tokens,
 gradient of a maximum, and that of weights, does look up all entries.)
 """
 
+from math import prod
 from typing import Any, cast
 
 from ..._array import RaggedArray, rebuild
@@ -17,7 +18,6 @@ from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
 from .._options import operand
-from .._rearrange import product
 from ._ids import check_ids, need_ids, never_empty, table_of
 from ._windows import last_rows
 
@@ -88,7 +88,7 @@ def _bag(ids: RaggedArray, table: Array, weights: Array | None, *, mode: str) ->
     if kind(table.dtype) in ("int", "uint") and (mode == "mean" or weights is not None):
         table = xp.astype(table, k.dtype("float64", table) if weights is None else weights.dtype)
     out = table.dtype if weights is None else xp.result_type(table, weights)
-    flat = xp.reshape(table, (table.shape[0], product(item)))
+    flat = xp.reshape(table, (table.shape[0], prod(item)))
     found = k.bag("max" if mode == "max" else "sum", flat, ids.values, weights, splits)
     lengths = splits[1:] - splits[:-1]
     if mode == "mean" and weights is None:

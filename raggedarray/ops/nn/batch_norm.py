@@ -1,5 +1,6 @@
 """Batch normalisation (Ioffe and Szegedy, 2015) over the elements that there are: slack is never counted."""
 
+from math import prod
 from typing import Any
 
 from ..._array import RaggedArray
@@ -74,10 +75,8 @@ def _ragged(x: RaggedArray, eps: Any, momentum: Any, *parts: Array, has: Any, tr
 def _plain(x: Array, eps: Any, momentum: Any, *parts: Array, has: Any, training: bool) -> Any:
     xp = namespace(x)
     wide = xp.astype(x, accumulator(x, "float"), copy=False)
-    axes, size = tuple(range(x.ndim - 1)), 1
-    for n in x.shape[:-1]:
-        size *= n
-    count = xp.full((1,) * x.ndim, size, dtype=wide.dtype)
+    axes = tuple(range(x.ndim - 1))
+    count = xp.full((1,) * x.ndim, prod(x.shape[:-1]), dtype=wide.dtype)
 
     def total(v: Array) -> Array:
         return xp.sum(v, axis=axes, keepdims=True) if axes else v

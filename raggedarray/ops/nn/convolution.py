@@ -4,6 +4,7 @@ One matrix product over all rows: the elements of each window stand side by side
 is padded to the length of another, and none reads its neighbour's elements.
 """
 
+from math import prod
 from typing import Any
 
 from ..._array import RaggedArray
@@ -14,7 +15,6 @@ from ...backends import is_half, kernels, namespace
 from .._broadcast import meet
 from .._checking import sizes_of
 from .._options import need_shape, operand, plain_only
-from .._rearrange import product
 from ._windows import Window, last_rows, taps, window, with_rows_of
 
 __all__ = ["conv1d"]
@@ -129,7 +129,7 @@ def _conv_plain(x: Array, kernel: Array, bias: Array | None, *, w: Window, group
     """The axis as rows of one length."""
     xp = namespace(x)
     *lead, length, channels = x.shape
-    rows = product(lead)
+    rows = prod(lead)
     flat = xp.reshape(x, (rows * length, channels))
     p = RowPartition(xp.arange(rows + 1, dtype=xp.int32) * length)
     values, _ = _conv(flat, p, kernel, bias, w=w, groups=groups)

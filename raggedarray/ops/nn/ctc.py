@@ -4,8 +4,7 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import complaint
-from ..._levels import used_mask
-from ..._partition import RowPartition
+from ..._levels import traced_longest, used_mask
 from ..._typing import Array
 from ...backends import common, kernels, kind, namespace
 from .._along import column
@@ -86,12 +85,7 @@ def _label_limit(op: str, y: RaggedArray, limit: int | None) -> tuple[int, Any]:
         return longest if k.trims else bucket_size(longest, minimum=1), True
     if limit is None:
         return y.capacity, True
-    return limit, fits(op, k.call(_longest, p), limit, "labels", "max_labels=")
-
-
-def _longest(p: RowPartition) -> Array:
-    xp = namespace(p.splits)
-    return xp.max(p.lengths) if p.nrows else xp.zeros((), dtype=p.splits.dtype)
+    return limit, fits(op, k.call(traced_longest, p), limit, "labels", "max_labels=")
 
 
 def _ctc(z: RaggedArray, y: RaggedArray, *, limit: int, blank: int, zero: bool) -> tuple[Array, Array]:

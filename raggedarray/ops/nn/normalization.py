@@ -6,7 +6,7 @@ computed in float32. Empty rows stay empty, and no gradient is NaN because of th
 
 from typing import Any
 
-from ..._array import RaggedArray
+from ..._array import RaggedArray, block_in
 from ..._errors import complaint
 from ..._levels import group
 from ..._partition import entry_counts
@@ -136,8 +136,7 @@ def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: floa
 def _normalize_rows(op: str, met: Plan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
     """Over all axes of components, which are then rows of elements, or over axes of components and axis 0."""
     x, *more = (RaggedArray(a.values, met.template.partitions) for a in met.operands)
-    block, rank = x.block, x.ragged_rank
-    assert block is not None
+    block, rank = block_in(x), x.ragged_rank
     flat = len(axes.block) == len(block.axes)
     rows, *others = (a.components_as_rows(op) if flat else to_rows(a) for a in (x, *more))
     count = 1 if flat else len(block.axes)
