@@ -1,6 +1,9 @@
 """Ragged arrays for NumPy and JAX: batches of arrays of different shapes as one value."""
 
-from . import nnet3, testing
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from . import testing
 from ._array import RaggedArray
 from ._errors import DynamicShapeError
 from ._partition import BlockPartition, RowPartition, UniformPartition
@@ -132,3 +135,10 @@ __all__ = [
     *_transcendental.__all__,
     *_transforms.__all__,
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """`nnet3` is imported when it is first asked for: it is as long in loading as all the rest."""
+    if name == "nnet3":
+        return _import_module(".nnet3", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
