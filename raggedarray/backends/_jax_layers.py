@@ -17,7 +17,7 @@ from jax import lax
 
 from .._typing import Array
 from . import Reduction
-from ._jax_rows import row_ids
+from ._jax_rows import row_ids, unhalved
 from .generic import identity, terminal
 
 BLOCK = 1 << 17
@@ -26,7 +26,7 @@ BLOCK = 1 << 17
 
 def contract(x: Array, w: Array, /) -> Array:
     both = jnp.result_type(x, w)
-    wide = jnp.float32 if both in (jnp.float16, jnp.bfloat16) else both
+    wide = unhalved(both)
     return jnp.matmul(x.astype(both), w.astype(both), preferred_element_type=wide)
 
 
@@ -40,17 +40,13 @@ def bag(how: Reduction, table: Array, ids: Array, weights: Array | None, splits:
     return _bag(table, weights, ids, row, how, num)
 
 
-def _wide(dtype: Any) -> Any:
-    return jnp.float32 if dtype in (jnp.float16, jnp.bfloat16) else dtype
-
-
 def _entries(table: Array, ids: Array, weights: Array | None, fill: Any) -> Array:
     found = jnp.take(table, ids, axis=0, mode="fill", fill_value=fill)
-    return _scaled(found.astype(_wide(found.dtype)), weights)
+    return _scaled(found.astype(unhalved(found.dtype)), weights)
 
 
 def _scaled(found: Array, weights: Array | None) -> Array:
-    return found if weights is None else found * weights.astype(_wide(weights.dtype))[:, None]
+    return found if weights is None else found * weights.astype(unhalved(weights.dtype))[:, None]
 
 
 def _unknown(table: Array) -> Any:
@@ -142,7 +138,7 @@ def _bag_linear(table: Array, blocks: _Blocks, num: int) -> Array:
         def step(total: Array, ids: Array, row: Array, weights: Array | None) -> Array:
             return total.at[ids].add(_scaled(given[row], weights).astype(total.dtype), mode="drop")
 
-        return blocks.each(step, c[0].astype(_wide(c[0].dtype))).astype(c[0].dtype), c[1]
+        return blocks.each(step, c[0].astype(unhalved(c[0].dtype))).astype(c[0].dtype), c[1]
 
     out: Array = lax.custom_linear_solve(equations, (table, _zeros(table, weights, num)), solved, transposed)[1]
     return out
@@ -150,7 +146,7 @@ def _bag_linear(table: Array, blocks: _Blocks, num: int) -> Array:
 
 def _zeros(table: Array, weights: Array | None, num: int) -> Array:
     """Zeros that are a linear function of the table, as everything that is solved for must be."""
-    wide = _wide(table.dtype) if weights is None else jnp.result_type(_wide(table.dtype), _wide(weights.dtype))
+    wide = unhalved(table.dtype) if weights is None else jnp.result_type(unhalved(table.dtype), unhalved(weights.dtype))
     nothing = jnp.where(False, table[:1], 0)
     return jnp.broadcast_to(nothing.astype(wide), (num, table.shape[1]))
 

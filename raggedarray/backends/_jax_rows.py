@@ -22,6 +22,11 @@ from ._jax_network import sort_rows
 from .generic import identity
 
 
+def unhalved(dtype: Any) -> Any:
+    """The dtype to accumulate in: float32 for halves."""
+    return jnp.float32 if dtype in (jnp.float16, jnp.bfloat16) else dtype
+
+
 def row_ids(splits: Array, capacity: int, /) -> Array:
     limit = np.iinfo(splits.dtype).max
     if capacity > limit:

@@ -35,7 +35,7 @@ from ._jax_random import check_key as check_key
 from ._jax_random import random as random
 from ._jax_random import shuffle as shuffle
 from ._jax_recurrent import recurrence as recurrence
-from ._jax_rows import Rows
+from ._jax_rows import Rows, unhalved
 from ._jax_rows import row_ids as row_ids
 from ._jax_scan import linear_recurrence as linear_recurrence
 from ._jax_scan import scan_rows as scan_rows
@@ -164,7 +164,7 @@ def _column(mask: Array, like: Array) -> Array:
 
 def _wide(x: Array) -> Array:
     """Halves as float32: the cotangent of a spread or a lookup is summed, and bf16 sums stop at 256."""
-    return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
+    return x.astype(unhalved(x.dtype))
 
 
 def spread(items: Array, segments: Segments, capacity: int, /) -> Array:
