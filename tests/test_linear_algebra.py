@@ -1,5 +1,6 @@
 """Products and linear algebra on lists of matrices, against each component alone, with poisoned slack."""
 
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -367,3 +368,38 @@ def test_messages(call: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == text
+
+
+SPECS = ["bij,bik->bjk", "bld,bmd->blm", "bld,bld,de->ble", "bld,bd,de->bl", "bld,d->b", "bld,bl->bd", "blm,bld,bmd->b"]
+"""Buckets, addresses, flat values; every kind of axis as a letter kept and summed."""
+
+
+def of_spec(spec: str, xp: str) -> list[Any]:
+    ragged_letters = {"i": "m", "j": "k", "k": "n", "l": "m", "m": "k"}
+    sizes = [dict(zip("mkn", s, strict=True)) for s in SIZES["one"]]
+    rng = np.random.default_rng(2)
+    made: list[Any] = []
+    for term in spec.split("->")[0].split(","):
+        item = tuple(None if c in ragged_letters else 2 for c in term[1:])
+        if term[0] != "b":
+            made.append(rng.normal(size=(2,) * len(term)))
+        elif None in item:
+            shapes = [tuple(of.get(ragged_letters.get(c, ""), 2) for c in term[1:]) for of in sizes]
+            x = ra.with_capacity(ragged([rng.normal(size=s) for s in shapes], item_shape=item), SLOTS)
+            made.append(ra.testing.poison(x).to(xp))
+        else:
+            made.append(rng.normal(size=(5, *item)))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("spec", "xp", "names"),
+    [*((s, "numpy", string.ascii_letters) for s in SPECS), (SPECS[0], "jax", "Y"), (SPECS[2], "jax", "Z")],
+)
+def test_any_letter_may_name_any_axis(spec: str, xp: str, names: str) -> None:
+    operands = of_spec(spec, xp)
+    want = ra.einsum(spec, *operands)
+    for role in sorted(set(spec) - set(",->")):
+        for name in names:
+            swapped = spec.translate(str.maketrans(role + name, name + role))
+            assert ra.allclose(ra.einsum(swapped, *operands), want, rtol=1e-5), swapped

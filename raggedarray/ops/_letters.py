@@ -35,6 +35,8 @@ class Product(NamedTuple):
     sizes: dict[str, int | None]
     """Of each letter; None is ragged."""
     dtype: Any
+    rows: str
+    """The letter of axis 0, which no component has: free to name what components lie along here."""
 
     @property
     def forms(self) -> list[Form]:
@@ -95,7 +97,7 @@ def product_of(op: str, given: list[str], out: str, operands: list[Any], dtype: 
         else:
             terms.append(Term(term, None, x, False))
     same_structure(op, [t.form for t in terms if t.form is not None])
-    return Product(op, terms, out, _letter_sizes(op, terms), dtype)
+    return Product(op, terms, out, _letter_sizes(op, terms), dtype, prefix[0])
 
 
 def _by_component(x: Array, lead: Form) -> Array:

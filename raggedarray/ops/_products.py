@@ -23,9 +23,6 @@ from ._overflow import spoil
 from .blocks import contiguous
 from .reduction import sum as sum_
 
-SLOT, PLACE = "Z", "Y"
-"""Letters of the flat axis and of the axis of a stack, which operands must leave free."""
-
 
 def compute(p: Product, bucket: Any, capacity: int | None) -> Any:
     """The product, cast to its dtype."""
@@ -93,11 +90,11 @@ def _flat(p: Product, core: str) -> Any:
         )
         kinds = tuple("one" if t.form is None else "slot" if t.ragged else "row" for t in terms)
         spec = ",".join(
-            t.letters if t.form is None else SLOT + (t.letters[width:] if t.ragged else t.letters) for t in terms
+            t.letters if t.form is None else p.rows + (t.letters[width:] if t.ragged else t.letters) for t in terms
         )
         out = kernels(lead.values).call(
             _slot_by_slot, arrays, (lead.values, lead.block), kinds=kinds,
-            spec=f"{spec}->{SLOT}{inner}",
+            spec=f"{spec}->{p.rows}{inner}",
         )  # fmt: skip
     result: Any = RaggedArray(out, (*lead.above, lead.origin))
     depth = 1 + len(lead.above)
@@ -191,7 +188,8 @@ def _by_address(p: Product, ragged: list[str], contracted: list[str], capacity: 
     arrays = tuple(t.array if t.form is None else t.form.values for t in p.terms)
     blocks = tuple(None if t.form is None else t.form.block for t in p.terms)
     terms = tuple(t.letters for t in p.terms)
-    static = {"terms": terms, "span": span, "sizes": tuple(sorted(sizes.items())), "out": p.out[len(kept) :]}
+    static: dict[str, Any] = {"terms": terms, "span": span, "sizes": tuple(sorted(sizes.items()))}
+    static |= {"out": p.out[len(kept) :], "slot": p.rows}
     values = lead_kernels(p).call(_elementwise, arrays, blocks, union, **static)
     if not contracted:
         return put_together(lead, clamped(union, ok), spoil(_cast(values, p.dtype), ok))
@@ -221,7 +219,15 @@ def _most(form: Form, sizes: dict[str, int], span: str, letters: str) -> int:
 
 
 def _elementwise(
-    arrays: Any, blocks: Any, union: BlockPartition, *, terms: tuple[str, ...], span: str, sizes: Any, out: str
+    arrays: Any,
+    blocks: Any,
+    union: BlockPartition,
+    *,
+    terms: tuple[str, ...],
+    span: str,
+    sizes: Any,
+    out: str,
+    slot: str,
 ) -> Array:
     e = elements(union, union.bound)
     at = dict(zip(span, e.at, strict=True))
@@ -243,9 +249,9 @@ def _elementwise(
         mine = letters[: len(block.axes)]
         rest = "".join(c for c in mine if c not in span)
         met.append(_gather(a, block, e_here, mine, at, given, rest))
-        spec.append(SLOT + rest + letters[len(mine) :])
+        spec.append(slot + rest + letters[len(mine) :])
     k = kernels(met[0])
-    return k.einsum(",".join(spec) + "->" + SLOT + out, *met)
+    return k.einsum(",".join(spec) + "->" + slot + out, *met)
 
 
 def _once(a: Array, union: BlockPartition) -> tuple[Array, BlockPartition]:
@@ -316,7 +322,7 @@ def _in_buckets(p: Product, bucket: Any, capacity: int | None) -> Any:
             known |= {c: p.sizes[c] for c in t.letters if p.sizes[c] is not None}
         return [tuple(known[c] for c in p.out)]
 
-    spec = ",".join(t.letters if t.form is None else PLACE + t.letters for t in p.terms) + "->" + PLACE + p.out
+    spec = ",".join(t.letters if t.form is None else p.rows + t.letters for t in p.terms) + "->" + p.rows + p.out
     order = tuple(t.form is not None for t in p.terms)
     extras = tuple(t.array for t in p.terms if t.array is not None)
     work = Work(
