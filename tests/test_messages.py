@@ -22,7 +22,8 @@ EAGER: list[tuple[Any, type[Exception], str]] = [
     (lambda: ra.from_row_splits(V, splits(0, 3, 2, 4)), ValueError,
      "from_row_splits: expected splits that never decrease, got 2 after 3 at index 2. Check the row lengths."),
     (lambda: ra.from_row_splits(V, splits(1, 4)), ValueError,
-     "from_row_splits: expected splits that start at 0, got 1. Prepend the 0."),
+     "from_row_splits: expected splits that start at 0, got 1. "
+     "Pass `splits - splits[0]` with `values[splits[0]:splits[-1]]`, or prepend the 0 if it is missing."),
     (lambda: ra.from_row_splits(V, splits(0, 5)), ValueError,
      "from_row_splits: expected splits that end at 4 or before, got 5. Pass the missing values."),
     (lambda: ra.from_row_splits(V, splits(0, 4, dtype="float32")), TypeError,
@@ -176,3 +177,11 @@ WITH_KEYWORD: list[tuple[Any, Any]] = [
 def test_what_the_errors_advise_works(call: Any, want: Any) -> None:
     got = jax.jit(call)(ra.testing.poison(J))
     assert got.tolist() == want
+
+
+def test_splits_of_a_slice_work_as_the_error_advises() -> None:
+    values, splits = np.arange(9.0), np.array([0, 3, 3, 4, 7])[1:]
+    with pytest.raises(ValueError, match="splits that start at 0, got 3"):
+        ra.from_row_splits(values, splits)
+    got = ra.from_row_splits(values[splits[0] : splits[-1]], splits - splits[0])
+    assert got.tolist() == [[], [3.0], [4.0, 5.0, 6.0]]

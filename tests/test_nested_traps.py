@@ -1,6 +1,7 @@
 """What nested tensors get wrong elsewhere without a word, or crash on: here each is right, or an error that says so."""
 
 import pickle
+import re
 from typing import Any
 
 import jax
@@ -204,10 +205,14 @@ def test_malformed_structure_is_refused() -> None:
     values = np.arange(4.0)
     for splits, text in (
         ([0, 3, 2], "splits that never decrease, got 2 after 3 at index 2. Check the row lengths."),
-        ([1, 3, 4], "splits that start at 0, got 1. Prepend the 0."),
+        (
+            [1, 3, 4],
+            "splits that start at 0, got 1. Pass `splits - splits[0]` with `values[splits[0]:splits[-1]]`, "
+            "or prepend the 0 if it is missing.",
+        ),
         ([0, 3, 5], "splits that end at 4 or before, got 5. Pass the missing values."),
     ):
-        with pytest.raises(ValueError, match=rf"^from_row_splits: expected {text}$"):
+        with pytest.raises(ValueError, match=f"^from_row_splits: expected {re.escape(text)}$"):
             ra.from_row_splits(values, np.array(splits))
     with pytest.raises(TypeError, match=r"^from_row_splits: expected "):
         ra.from_row_splits(values, np.array([0.0, 4.0]))

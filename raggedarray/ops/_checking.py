@@ -90,7 +90,8 @@ def _check_splits(op: str, splits: Any, above: int, below: int, axis: int, last:
     """Check the splits of one level with ``above`` entries in use; return how many they use below."""
     where = f" of axis {axis}" if axis > 1 else ""
     if splits[0] != 0:
-        raise ValueError(complaint(op, f"splits{where} that start at 0", f"{splits[0]}", "Prepend the 0."))
+        advice = "Pass `splits - splits[0]` with `values[splits[0]:splits[-1]]`, or prepend the 0 if it is missing."
+        raise ValueError(complaint(op, f"splits{where} that start at 0", f"{splits[0]}", advice))
     down = (splits[1:] < splits[:-1]).nonzero()[0]
     if down.size:
         i = int(down[0])
