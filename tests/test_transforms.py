@@ -432,3 +432,19 @@ def test_pickle() -> None:
     for x in (batch([3, 0, 2]), ragged([[1, 2], []]), ragged([[[1], []], []])):
         back = pickle.loads(pickle.dumps(x))
         assert ra.array_equal(back, x)
+
+
+@pytest.mark.parametrize("fill", ["nan", "inf", "-inf"])
+def test_second_derivatives_with_respect_to_poisoned_values(fill: str) -> None:
+    x = ra.testing.poison(ra.asarray(ragged([[1.0, 2.0], [], [0.5]]), xp="jax", capacity=5), fill=fill)
+    blocks = ra.testing.poison(
+        ra.asarray(ragged([np.ones((1, 2)), np.full((1, 1), 0.5)], item_shape=(None, None)), xp="jax", capacity=5),
+        fill=fill,
+    )  # fmt: skip
+    for batch in (x, blocks):
+        f = lambda v, b=batch: ra.sum(b.with_values(v) ** 3) + ra.sum(ra.exp(b.with_values(v)))  # noqa: E731
+        want = np.zeros((5, 5))
+        want[np.arange(3), np.arange(3)] = 6 * batch.values[:3] + np.exp(batch.values[:3])
+        for outer in (jax.jacfwd, jax.jacrev):
+            for inner in (jax.jacfwd, jax.jacrev):
+                np.testing.assert_allclose(jax.jit(outer(inner(f)))(batch.values), want, rtol=1e-6)

@@ -314,7 +314,8 @@ def _with_clean_gradient(values: Array, used: Array) -> Array:
 @_with_clean_gradient.defjvp
 def _with_clean_gradient_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     values, used = primals
-    return values, jnp.where(_used(values, used), tangents[0], 0)
+    # Not bare `values`: what the gradient reads of them is differentiated too, and 0 * nan is nan in slack there.
+    return _with_clean_gradient(values, used), jnp.where(_used(values, used), tangents[0], 0)
 
 
 def special(name: str, /) -> Callable[..., Array]:
