@@ -16,6 +16,7 @@ from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._agreement import agree, agree_lengths, cut, is_uniform
 from ._block_broadcast import meet_blocks
+from ._checking import is_scalar
 
 State = str
 """``same``, ``one`` or ``index``."""
@@ -30,11 +31,6 @@ class Plan(NamedTuple):
     """Per operand its state at each level; None for a Python scalar."""
     ok: Any = True
     """Whether stretched rows agree: True, or traced."""
-
-
-def is_scalar(x: object) -> bool:
-    """A Python number, whose dtype is weak."""
-    return isinstance(x, bool | int | float | complex) and not is_array(x)
 
 
 def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:

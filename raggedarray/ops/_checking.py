@@ -16,6 +16,11 @@ def ragged_only(op: str, x: Any) -> RaggedArray:
     return x
 
 
+def is_scalar(x: object) -> bool:
+    """A Python number, whose dtype is weak."""
+    return isinstance(x, bool | int | float | complex) and not is_array(x)
+
+
 def checked_scalar(op: str, x: RaggedArray, value: Any, what: str = "initial", *, dtype: Any = None) -> Any:
     """A value to be taken in the dtype of ``x`` (or this one): a Python number must be one of that kind."""
     dtype = x.dtype if dtype is None else dtype

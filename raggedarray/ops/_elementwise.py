@@ -12,7 +12,8 @@ from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
-from ._broadcast import Plan, into, is_scalar, lay_out, meet, plan
+from ._broadcast import Plan, into, lay_out, meet, plan
+from ._checking import is_scalar
 from ._overflow import spoil
 
 Function = str | Callable[..., Array]

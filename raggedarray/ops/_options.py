@@ -8,7 +8,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import complaint
 from ..backends import is_array, kernels, kind
-from ._broadcast import is_scalar
+from ._checking import is_scalar
 
 
 def described(x: Any) -> str:

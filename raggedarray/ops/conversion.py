@@ -11,8 +11,8 @@ from .._levels import library, splits_of
 from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
-from ._broadcast import into, is_scalar
-from ._checking import checked_scalar, ragged_only, sizes_of
+from ._broadcast import into
+from ._checking import checked_scalar, is_scalar, ragged_only, sizes_of
 from ._overflow import fits, spoil
 from .capacity import bucket_size, used_entries, with_capacity
 from .components import host_partitions

@@ -12,7 +12,7 @@ from .._array import RaggedArray
 from .._errors import complaint
 from .._typing import DType, Namespace
 from ..backends import backend, common, is_array, kernels, kind, namespace
-from ._broadcast import is_scalar
+from ._checking import is_scalar
 
 __all__ = [
     "__array_namespace_info__", "bool", "can_cast", "complex64", "complex128", "e", "finfo", "float32", "float64",

@@ -15,7 +15,8 @@ from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._agreement import agree, cut, is_uniform
 from ._block_joining import join_blocks
-from ._broadcast import is_scalar, meet
+from ._broadcast import meet
+from ._checking import is_scalar
 from ._rearrange import array_of, index_limit, one_axis, runs, unfold, used_at
 from .components import unbind
 from .merging import flat_only, flatten

@@ -11,8 +11,9 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import complaint
 from ..backends import is_half, namespace
-from ._broadcast import is_scalar, meet
+from ._broadcast import meet
 from ._by_letters import product
+from ._checking import is_scalar
 from ._forms import any_ragged
 from .arithmetic import add, conj, multiply
 from .reduction import sum as sum_

@@ -9,7 +9,7 @@ from typing import Any
 from .._errors import complaint
 from .._typing import Array
 from ..backends import kernels, kind, namespace
-from ._broadcast import is_scalar
+from ._checking import is_scalar
 from ._elementwise import elementwise
 
 __all__ = [

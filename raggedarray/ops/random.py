@@ -15,7 +15,8 @@ from .._levels import library, parents, take_entries, take_rows
 from .._partition import entry_counts
 from .._typing import Array, DType
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
-from ._broadcast import into, is_scalar
+from ._broadcast import into
+from ._checking import is_scalar
 from ._rearrange import one_axis
 from .arithmetic import add, multiply, subtract
 from .logic import less

@@ -14,8 +14,8 @@ from .._partition import Partition, UniformPartition, entry_counts, uniform_leve
 from .._typing import Array, Shape
 from ..backends import namespace
 from ._block_reshaping import expand_block, permute_block, squeeze_block, stretch_block
-from ._broadcast import Plan, is_scalar, lay_out, meet, plan
-from ._checking import ragged_only, sizes_of
+from ._broadcast import Plan, lay_out, meet, plan
+from ._checking import is_scalar, ragged_only, sizes_of
 from ._moves import Move
 from ._overflow import spoil
 from ._rearrange import array_of, axes_in_order, move

@@ -17,8 +17,8 @@ from ..backends import is_half, kernels, kind, namespace
 from ..backends.generic import identity
 from ._agreement import agree, is_uniform
 from ._along import coordinates
-from ._broadcast import is_scalar, meet
-from ._checking import checked_scalar
+from ._broadcast import meet
+from ._checking import checked_scalar, is_scalar
 from ._reduce import Frame, run
 from .blocks import as_rows
 from .reduction import reduce, total

@@ -9,7 +9,8 @@ from .._partition import RowPartition
 from .._typing import Array, DType
 from ..backends import is_array, kernels, namespace
 from ._agreement import agree, is_uniform
-from ._broadcast import Plan, is_scalar, lay_out, meet, plan
+from ._broadcast import Plan, lay_out, meet, plan
+from ._checking import is_scalar
 from ._elementwise import elementwise
 from ._overflow import spoil
 

@@ -16,7 +16,8 @@ from .._partition import Partition, RowPartition
 from .._typing import Array
 from ..backends import Kernels, Segments, is_half, kernels, kind, namespace
 from ._along import ready, sort_key
-from ._broadcast import is_scalar, meet
+from ._broadcast import meet
+from ._checking import is_scalar
 from ._rearrange import array_of
 from .blocks import as_rows
 from .searching import searchsorted

@@ -9,8 +9,7 @@ from typing import Any
 
 from .._typing import Array
 from ..backends import kernels, namespace
-from ._broadcast import is_scalar
-from ._checking import whole
+from ._checking import is_scalar, whole
 from ._elementwise import elementwise
 from .polynomials import *  # noqa: F403
 from .polynomials import __all__ as _polynomials

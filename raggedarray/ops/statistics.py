@@ -13,7 +13,7 @@ from .._errors import complaint
 from .._levels import splits_of, used_slots
 from .._typing import Array, Axis
 from ..backends import Segments, is_array, kernels, kind, namespace
-from ._broadcast import is_scalar
+from ._checking import is_scalar
 from ._rearrange import array_of
 from ._reduce import Frame, accumulator, normal_axes, run
 from .joining import stack

@@ -17,8 +17,8 @@ from .._levels import library
 from .._partition import RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import Segments, is_array, kernels, kind, namespace
-from ._broadcast import into, is_scalar, meet
-from ._checking import checked_scalar
+from ._broadcast import into, meet
+from ._checking import checked_scalar, is_scalar
 from ._elementwise import elementwise
 from ._indexing import run
 from ._keys import as_items, expand

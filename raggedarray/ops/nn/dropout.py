@@ -6,7 +6,8 @@ from ..._array import RaggedArray
 from ..._errors import complaint
 from ..._typing import Array
 from ...backends import common, is_array, kernels, kind, namespace
-from .._broadcast import into, is_scalar
+from .._broadcast import into
+from .._checking import is_scalar
 from .._options import in_range, one_number, operand
 from .._overflow import spoil
 from ..random import uniform

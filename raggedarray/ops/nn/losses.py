@@ -14,8 +14,8 @@ from ..._levels import used_mask
 from ..._typing import Array
 from ...backends import is_array, kernels, kind, namespace
 from .._along import column
-from .._broadcast import Plan, is_scalar, lay_out, meet, plan
-from .._checking import sizes_of
+from .._broadcast import Plan, lay_out, meet, plan
+from .._checking import is_scalar, sizes_of
 from .._dense import dense_logsumexp
 from .._options import flag, in_range, need_shape, one_number, operand
 from .._overflow import spoil

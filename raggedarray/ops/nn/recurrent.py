@@ -18,7 +18,8 @@ from ..._partition import RowPartition
 from ..._typing import Array
 from ...backends import backend, common, is_array, kernels, kind, namespace
 from ...backends._recurrent import CELLS
-from .._broadcast import Plan, into, is_scalar, lay_out, meet, plan
+from .._broadcast import Plan, into, lay_out, meet, plan
+from .._checking import is_scalar
 from .._options import described, flag, need_shape, plain_only
 from .._overflow import spoil
 from ..conversion import longest_row
