@@ -3,7 +3,7 @@
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from . import testing
+from . import params, testing
 from ._array import RaggedArray
 from ._errors import DynamicShapeError
 from ._partition import BlockPartition, RowPartition, UniformPartition
@@ -96,6 +96,7 @@ __all__ = [
     "linalg",
     "nn",
     "nnet3",
+    "params",
     "random",
     "special",
     "testing",

@@ -89,6 +89,8 @@ def mask_gradient(partitions: Partitions, values: Array) -> Array:
         return k.mask_gradient(values, partitions[-1].splits)
     if is_packed(block):
         return k.mask_gradient(values, component_splits(block))
+    if k.is_concrete(values):  # no gradient, and no copy
+        return values
     xp = namespace(values)
     there = xp.reshape(occupied(block, values.shape[0]), (values.shape[0], *(1,) * (values.ndim - 1)))
     return xp.where(there, values, k.stop_gradient(values))

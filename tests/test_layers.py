@@ -31,7 +31,7 @@ RANK = {
     "_repr": 3,
     "_protocols": 3,
 }
-RANK |= {"_array": 4, "ops": 5, "data": 6, "io": 6, "nnet3": 6, "testing": 6, "__init__": 7}
+RANK |= {"_array": 4, "ops": 5, "data": 6, "io": 6, "nnet3": 6, "params": 6, "testing": 6, "__init__": 7}
 NATIVE = {"numpy", "jax", "scipy"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py"))
 

@@ -31,7 +31,7 @@ def einsum(letters: str, /, *arrays: Array) -> Array:
     return jnp.einsum(letters, *arrays, preferred_element_type=jnp.float32 if half else None)
 
 
-def flatten(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
+def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Any]:
     """Leaves and structure of a pytree."""
     return jax.tree.flatten(tree, is_leaf=is_leaf)
 

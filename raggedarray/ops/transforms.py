@@ -7,9 +7,10 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import complaint
 from .._typing import Array
-from ..backends import backend, is_array, kind
+from ..backends import backend
 from ._broadcast import into
 from ._checking import sizes_of
+from ._trees import is_inexact, is_ragged, values_of
 
 __all__ = ["checked", "checks", "grad", "value_and_grad"]
 
@@ -59,8 +60,8 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
             want = f"distinct positional arguments, of which there are {len(args)}"
             raise ValueError(complaint("grad", want, f"argnums={argnums}", "Pass what is differentiated by position."))
         chosen = tuple(args[i] for i in which)
-        leaves, structure = jax.flatten(chosen, _is_leaf)
-        at = [i for i, leaf in enumerate(leaves) if _inexact(leaf)]
+        leaves, structure = jax.flatten(chosen, is_ragged)
+        at = [i for i, leaf in enumerate(leaves) if _differentiable(leaf)]
 
         def of_values(values: list[Array]) -> Any:
             new = list(leaves)
@@ -71,7 +72,7 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
                 full[i] = arg
             return f(*full, **kwargs)
 
-        values = [jax.asarray(_values(leaves[i])) for i in at]
+        values = [jax.asarray(values_of(leaves[i])) for i in at]
         result, grads = jax.value_and_grad(of_values, has_aux)(values)
         out: list[Any] = [None] * len(leaves)
         for i, g in zip(at, grads, strict=True):
@@ -82,18 +83,8 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
     return both
 
 
-def _is_leaf(x: Any) -> bool:
-    return isinstance(x, RaggedArray)
-
-
-def _values(leaf: Any) -> Any:
-    return leaf.values if isinstance(leaf, RaggedArray) else leaf
-
-
-def _inexact(leaf: Any) -> bool:
-    if isinstance(leaf, RaggedArray) or is_array(leaf):
-        return kind(leaf.dtype) in ("float", "complex")
-    return isinstance(leaf, float | complex)
+def _differentiable(leaf: Any) -> bool:
+    return is_inexact(leaf) or isinstance(leaf, float | complex)
 
 
 def checks() -> Any:
