@@ -445,6 +445,71 @@ def test_second_derivatives_with_respect_to_poisoned_values(fill: str) -> None:
         f = lambda v, b=batch: ra.sum(b.with_values(v) ** 3) + ra.sum(ra.exp(b.with_values(v)))  # noqa: E731
         want = np.zeros((5, 5))
         want[np.arange(3), np.arange(3)] = 6 * batch.values[:3] + np.exp(batch.values[:3])
-        for outer in (jax.jacfwd, jax.jacrev):
-            for inner in (jax.jacfwd, jax.jacrev):
+        for outer in JACOBIANS:
+            for inner in JACOBIANS:
                 np.testing.assert_allclose(jax.jit(outer(inner(f)))(batch.values), want, rtol=1e-6)
+
+
+JACOBIANS = (jax.jacfwd, jax.jacrev)
+GROUPED: dict[str, Any] = {
+    "@": lambda x, w: x @ w,
+    "matmul": ra.matmul,
+    "bmm": ra.bmm,
+    "einsum": lambda x, w: ra.einsum("bld,bdf->blf", x, w),
+    "nn.linear": ra.nn.linear,
+}
+
+
+def test_one_matrix_a_row_in_vmap() -> None:
+    xs = [batch(lengths, i, capacity=56, inner=(2,)) for i, lengths in enumerate(([19, 0, 34], [3, 40, 10]))]
+    ws = jnp.asarray(np.random.default_rng(3).standard_normal((2, 2, 3, 2, 4)), jnp.float32)
+
+    @jax.jit
+    def every(stacked: Any, ws: Any) -> Any:
+        first = jax.tree.map(lambda a: a[0], stacked)
+        of = lambda x, w: (x @ w).values  # noqa: E731
+        return {name: jax.vmap(lambda w, f=f: f(first, w).values)(ws[0]) for name, f in GROUPED.items()} | {
+            "values": jax.vmap(lambda v: of(first.with_values(v), ws[0, 0]))(stacked.values),
+            "splits": jax.vmap(lambda x: of(x, ws[0, 0]))(stacked),
+            "all": jax.vmap(of)(stacked, ws[0]),
+            "nested": jax.vmap(lambda x, w: jax.vmap(lambda u: of(x, u))(w))(stacked, ws),
+        }
+
+    pairs = {name: [(0, 0, (0, 0)), (0, 0, (0, 1))] for name in GROUPED} | {
+        "values": [(0, 0, (0, 0)), (1, 0, (0, 0))],
+        "splits": [(0, 0, (0, 0)), (1, 1, (0, 0))],
+        "all": [(0, 0, (0, 0)), (1, 1, (0, 1))],
+        "nested": [(i, i, (i, j)) for i in range(2) for j in range(2)],
+    }
+    for name, out in every(jax.tree.map(lambda *a: jnp.stack(a), *xs), ws).items():
+        for got, (v, rows, w) in zip(out.reshape(-1, 56, 4), pairs[name], strict=True):
+            want = np.einsum("nd,ndf->nf", xs[v].values[:53], ws[w][xs[rows].row_ids()[:53]])
+            np.testing.assert_allclose(got[:53], want, rtol=1e-5, atol=1e-5)
+
+
+def test_derivatives_of_one_matrix_a_row() -> None:
+    x = batch([3, 0, 2], capacity=7, inner=(2,))
+    w = jnp.asarray(np.random.default_rng(3).standard_normal((3, 2, 2)), jnp.float32)
+    rows, used = np.minimum(x.row_ids(), 2), x.used_mask()[:, None]
+    ours = lambda v, w: jnp.where(used, (x.with_values(v) @ w).values, 0)  # noqa: E731
+    dense = lambda v, w: jnp.where(used, jnp.einsum("nd,ndf->nf", v, w[rows]), 0)  # noqa: E731
+    clean = jnp.where(used, x.values, 0)
+    loss = lambda f: lambda v, w: jnp.sum(f(v, w) ** 3)  # noqa: E731
+    over = lambda f: lambda v, w: jnp.sum(jax.vmap(loss(f), (None, 0))(v, jnp.stack((w, 2 * w))))  # noqa: E731
+    want = jax.jit(lambda v, w: (jax.jacfwd(dense, (0, 1))(v, w), jax.hessian(loss(dense), (0, 1))(v, w),
+                                 jax.grad(over(dense), (0, 1))(v, w)))(clean, w)  # fmt: skip
+    for jac, other in (JACOBIANS, JACOBIANS[::-1]):
+        got = jax.jit(lambda v, w, a=jac, b=other: (a(ours, (0, 1))(v, w), a(b(loss(ours), (0, 1)), (0, 1))(v, w),
+                                                    b(over(ours), (0, 1))(v, w)))(x.values, w)  # fmt: skip
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4), got, want)
+    twice = jax.jit(jax.jacrev(jax.jacrev(loss(ours), (0, 1)), (0, 1)))(x.values, w)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4), twice, want[1])
+
+
+def test_no_matrices() -> None:
+    for splits, shape in (([0], (4, 2)), ([0, 0, 0], (0, 2)), ([0, 0, 0], (4, 2)), ([0, 2, 3], (4, 0))):
+        x = ra.testing.poison(ra.from_row_splits(jnp.ones(shape), jnp.asarray(splits)))
+        total = jax.jit(jax.value_and_grad(lambda v, w, x=x: jnp.sum((x.with_values(v) @ w).values), (0, 1)))
+        out, slopes = total(x.values, jnp.ones((x.nrows, shape[1], 3)))
+        assert out == 0
+        assert not any(np.asarray(s).any() for s in slopes)

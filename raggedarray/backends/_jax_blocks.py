@@ -13,7 +13,7 @@ from jax import lax
 
 from .._typing import Array
 from . import AttentionOptions
-from ._jax_tiles import Tiles, cut, reorder, tile_count
+from ._jax_tiles import Tiles, cut, reorder, tile_count, tile_size
 
 
 class Plan(NamedTuple):
@@ -57,7 +57,7 @@ def plan_for(shapes: tuple[int, int], nrows: int, heads: int, o: AttentionOption
         group = (1 << 16) // (sizes[0] * sizes[1])
         counts = (nrows, nrows)
     else:
-        sizes = (_tile_size(shapes[0], nrows, q), _tile_size(shapes[1], nrows, k))
+        sizes = (tile_size(shapes[0], nrows, q), tile_size(shapes[1], nrows, k))
         group = 512 // max(sizes)
         used = [tile_count(n, nrows, s, m) for n, s, m in zip(shapes, sizes, (q, k), strict=True)]
         counts = (used[0], used[1] + 1)  # the last tile of keys stays empty, see `key_tile`
@@ -71,11 +71,6 @@ def plan_for(shapes: tuple[int, int], nrows: int, heads: int, o: AttentionOption
 
 def _round_up(n: int, to: int) -> int:
     return max(-(-n // to), 1) * to
-
-
-def _tile_size(capacity: int, nrows: int, longest: int) -> int:
-    mean = min(-(-capacity // nrows), longest)
-    return min(max(1 << (mean - 1).bit_length(), 16), 128)
 
 
 def wide_dtype(dtype: Any) -> Any:

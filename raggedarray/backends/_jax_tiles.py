@@ -34,6 +34,12 @@ class Tiles(NamedTuple):
     """Which slots hold data: ``bool[capacity]``."""
 
 
+def tile_size(capacity: int, nrows: int, longest: int) -> int:
+    """Slots of a tile, so that a row of mean length fills one: from 16 to 128 (static)."""
+    mean = min(-(-capacity // nrows), longest)
+    return min(max(1 << (mean - 1).bit_length(), 16), 128)
+
+
 def tile_count(capacity: int, nrows: int, size: int, longest: int | None) -> int:
     """How many tiles rows can need at most (static)."""
     most = capacity // size + min(nrows, capacity)
@@ -75,7 +81,7 @@ def to_tiles(values: Array, tiles: Tiles, size: int, heads: int) -> Array:
     """``[capacity, H, D]`` to ``[count, heads, H // heads * size, D]``, zero past each tile's length."""
     here = jnp.arange(size, dtype=tiles.start.dtype)[None, :]
     known = here < tiles.length[:, None]
-    found = values[jnp.where(known, tiles.start[:, None] + here, 0)]
+    found = values[jnp.minimum(tiles.start[:, None] + here, values.shape[0] - 1)]
     found = jnp.where(known[:, :, None, None], found, 0)
     count, d = known.shape[0], values.shape[-1]
     grouped = found.reshape(count, size, heads, -1, d).transpose(0, 2, 3, 1, 4)

@@ -28,6 +28,7 @@ from ._jax_components import einsum as einsum
 from ._jax_components import flatten as flatten
 from ._jax_components import result_shapes as result_shapes
 from ._jax_components import unflatten as unflatten
+from ._jax_grouped import grouped_matmul as grouped_matmul
 from ._jax_layers import bag as bag
 from ._jax_layers import contract as contract
 from ._jax_layers import ctc as ctc
@@ -258,19 +259,6 @@ def _affine_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     to_parameters = jnp.matmul(jnp.where(valid, x, 0), dweight) + dbias
     through_x = _affine(dx, weight, jnp.zeros((), x.dtype), used)
     return out, jnp.where(valid, through_x + to_parameters, 0).astype(out.dtype)
-
-
-def grouped_matmul(x: Array, weights: Array, splits: Array, /) -> Array:
-    flat = x if x.ndim == 2 else x.reshape(x.shape[0], -1, x.shape[-1])
-    valid = _used(flat, splits[-1])
-    flat = jnp.where(valid, flat, 0)
-    if flat.ndim == 2:
-        out = lax.ragged_dot(flat, weights, jnp.diff(splits))
-    else:
-        per_item = jax.vmap(lax.ragged_dot, in_axes=(1, None, None), out_axes=1)
-        out = per_item(flat, weights, jnp.diff(splits))
-    out = jnp.where(valid, out, 0)
-    return out.reshape(*x.shape[:-1], weights.shape[-1])
 
 
 def embedding(table: Array, ids: Array, used: Array, /) -> Array:
