@@ -15,6 +15,7 @@ from . import (
     eager,
     layers,
     matmul,
+    moving,
     nnet3,
     nnet3_forward,
     pipelines,
@@ -58,6 +59,10 @@ def main() -> None:
     rows = [[n, s, f"{a:.0f}", f"{b:.0f}", f"{r:.2f}"] for n, s, a, b, r in eager.rows()]
     out += table(["op", "slots", "µs jitted", "µs eager", "ratio"], rows)
     out += f"Five ops over 50 batches of one capacity compile {eager.compilations()} programs.\n\n"
+    out += "## Moving to JAX\n\nBatches of 100 row counts, `ra.asarray` with `capacity=` and with `nrows=` too,\n"
+    out += "against `jax.device_put` of arrays that were padded beforehand. What the moves compile is counted.\n\n"
+    moved = [[n, f"{a:.0f}", f"{b:.0f}", f"{r:.2f}", str(c)] for n, a, b, r, c in moving.rows()]
+    out += table(["slots", "µs", "µs of `device_put`", "ratio", "compiled"], moved)
     out += "## On NumPy\n\n700,000 float32 slots.\n\n"
     rows = [[n, p, f"{a:.2f}", f"{b:.2f}", f"{r:.2f}"] for n, p, a, b, r in pipelines.rows()]
     out += table(["case", "peer", "ms", "ms of the peer", "ratio"], rows)

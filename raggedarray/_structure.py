@@ -34,15 +34,15 @@ def nested_splits(partitions: Partitions, values: Array) -> tuple[Array, ...]:
     """Splits of every partition, uniform ones too."""
     like = library(partitions, values)
     xp = namespace(like)
-    used: Any = partitions[0].nrows
     out: tuple[Array, ...] = ()
     for p in partitions:
         if isinstance(p, UniformPartition):
+            used = out[-1][-1] if out else p.nrows
             entries = xp.arange(p.nrows + 1, dtype=like.dtype)
             splits = xp.minimum(entries, xp.asarray(used, dtype=like.dtype)) * p.length
         else:
             splits = p.splits
-        out, used = (*out, splits), splits[-1]
+        out = (*out, splits)
     return out
 
 

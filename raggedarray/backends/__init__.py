@@ -66,6 +66,21 @@ class Kernels(Protocol):
     def index(self, x: Any, /) -> Array:
         """Bring integers into this library as index type; what does not fit raises."""
 
+    def move(
+        self,
+        values: Array,
+        /,
+        *indices: Array,
+        slots: int | None = None,
+        dtype: DType | None = None,
+        device: Any = None,
+    ) -> list[Array]:
+        """Values and integers into this library, in one transfer.
+
+        ``slots`` (of values that come from NumPy), ``dtype`` (a wish) and a sharding over several devices are for the
+        values alone.
+        """
+
     def dtype(self, name: DType, like: Array | None = None, /) -> DType:
         """A dtype of this library (that of ``like``) from its name, or from another library's dtype."""
 

@@ -47,6 +47,12 @@ def index(x: Any, /) -> Array:
     return x
 
 
+def move(
+    values: Array, /, *indices: Array, slots: int | None = None, dtype: DType | None = None, device: Any = None
+) -> list[Array]:
+    return [asarray(values, dtype=dtype), *map(index, indices)]
+
+
 def dtype(name: DType, like: Array | None = None, /) -> DType:
     return getattr(array_namespace(like), name) if isinstance(name, str) and like is not None else name
 

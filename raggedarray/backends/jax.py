@@ -32,6 +32,9 @@ from ._jax_grouped import grouped_matmul as grouped_matmul
 from ._jax_layers import bag as bag
 from ._jax_layers import contract as contract
 from ._jax_layers import ctc as ctc
+from ._jax_moving import asarray as asarray
+from ._jax_moving import index as index
+from ._jax_moving import move as move
 from ._jax_random import check_key as check_key
 from ._jax_random import random as random
 from ._jax_random import shuffle as shuffle
@@ -73,31 +76,6 @@ def is_concrete(*trees: Any) -> bool:
 
 def host(x: Array, /) -> Any:
     return np.asarray(x)
-
-
-def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
-    return jnp.asarray(x, dtype=dtype)
-
-
-def index(x: Any, /) -> Array:
-    """Integers as int32; without x64 JAX would wrap what does not fit, so that raises."""
-    if isinstance(x, Tracer):
-        return x
-    if not jnp.issubdtype(x.dtype, jnp.integer):
-        raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
-    if isinstance(x, jax.Array) and x.dtype in (jnp.int32, jnp.int64):
-        return x
-    x = np.asarray(x)
-    limit = np.iinfo(np.int32).max
-    if x.size and (x.max() > limit or x.min() < -limit - 1):
-        if cast(Any, jax.config).jax_enable_x64 and x.max() <= np.iinfo(np.int64).max:
-            return jnp.asarray(x.astype(np.int64))
-        raise OverflowError(
-            complaint(
-                "index", f"integers up to {limit} on JAX without x64", str(x.max()), "Enable x64, or split the batch."
-            )
-        )
-    return jnp.asarray(x.astype(np.int32))
 
 
 def dtype(name: DType, like: Array | None = None, /) -> DType:

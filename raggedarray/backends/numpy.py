@@ -66,6 +66,12 @@ def index(x: Any, /) -> Array:
     return x.astype(np.int64 if wide else np.int32)
 
 
+def move(
+    values: Array, /, *indices: Array, slots: int | None = None, dtype: DType | None = None, device: Any = None
+) -> list[Array]:
+    return [asarray(values, dtype=dtype), *map(index, indices)]
+
+
 def dtype(name: DType, like: Array | None = None, /) -> DType:
     """A NumPy dtype; the extended float types are known once JAX is imported."""
     try:

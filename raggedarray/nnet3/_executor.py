@@ -13,7 +13,7 @@ from .._array import RaggedArray
 from .._errors import complaint
 from .._partition import RowPartition
 from .._typing import Array
-from ..backends import kernels
+from ..backends import backend, kernels
 from ..ops.capacity import bucket_size
 from ._batches import Outputs, request_for
 from ._compile import program, settled
@@ -142,7 +142,7 @@ def _values(plan: Plan, name: str, size: int, value: Any, net: "Network") -> Arr
     if not isinstance(value, RaggedArray):
         if tuple(value.shape) != (size, dim):
             raise ValueError(complaint(op, f"shape {(size, dim)}", tuple(value.shape), "Pass one row per utterance."))
-        return jnp.asarray(value)
+        return backend("jax").asarray(value)
     if value.inner_shape != (dim,):
         raise ValueError(complaint(op, f"shape (batch, None, {dim})", value.shape, "Pass frames of this dim."))
     want = plan.given[name]
@@ -174,7 +174,7 @@ def _unless_planned(made: dict[str, Array], splits: Array, planned: Array) -> di
 def _padded(values: Any, size: int) -> Array:
     short = size - values.shape[0]
     if short <= 0:
-        return jnp.asarray(values[:size])
+        return backend("jax").asarray(values[:size])
     if isinstance(values, np.ndarray):  # on the host, where a new size compiles nothing
-        return jnp.asarray(np.concatenate([values, np.zeros((short, *values.shape[1:]), values.dtype)]))
+        return backend("jax").asarray(np.concatenate([values, np.zeros((short, *values.shape[1:]), values.dtype)]))
     return jnp.pad(values, ((0, short), (0, 0)))

@@ -5,6 +5,7 @@ with the most ragged axes) is: a dense axis is a uniform level. Going down the l
 has the template's entries (``same``), one entry for all (``one``), or some entry for each (``index``).
 """
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
@@ -52,13 +53,16 @@ def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
     return k, moved
 
 
-def into(k: Kernels, x: RaggedArray) -> RaggedArray:
-    """The array in this backend, slots and all."""
+def into(k: Kernels, x: RaggedArray, *, device: Any = None, **how: Any) -> RaggedArray:
+    """The array in this backend, slots and all, in one transfer; the options are those of `Kernels.move`."""
     structure = [_structure(p) for p in x.partitions]
-    if kernels(x.values) is k and all(a is None or kernels(a) is k for part in structure for a in part):
+    indices = [a for part in structure for a in part if a is not None]
+    if device is None and kernels(x.values) is k and all(kernels(a) is k for a in indices):
         return x
-    partitions = tuple(_moved(k, p) for p in x.partitions)
-    return RaggedArray(x.values if kernels(x.values) is k else k.asarray(x.values), partitions)
+    values, *moved = k.move(x.values, *indices, device=device, **how)
+    rest = iter(moved)
+    partitions = [_rebuilt(p, part, rest) for p, part in zip(x.partitions, structure, strict=True)]
+    return RaggedArray(values, tuple(partitions))
 
 
 def _structure(p: Any) -> tuple[Any, ...]:
@@ -67,11 +71,11 @@ def _structure(p: Any) -> tuple[Any, ...]:
     return () if isinstance(p, UniformPartition) else (p.splits,)
 
 
-def _moved(k: Kernels, p: Any) -> Any:
+def _rebuilt(p: Any, part: tuple[Any, ...], moved: Iterator[Array]) -> Any:
+    arrays = [None if a is None else next(moved) for a in part]
     if isinstance(p, BlockPartition):
-        arrays = (None if a is None else k.index(a) for a in _structure(p))
         return BlockPartition(*arrays, axes=p.axes, bound=p.bound)
-    return p if isinstance(p, UniformPartition) else RowPartition(k.index(p.splits))
+    return RowPartition(*arrays) if arrays else p
 
 
 def plan(op: str, operands: list[Any]) -> Plan:

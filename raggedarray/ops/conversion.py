@@ -14,7 +14,8 @@ from ..backends import Kernels, backend, common, is_array, kernels, kind, namesp
 from ._broadcast import into
 from ._checking import checked_scalar, is_scalar, ragged_only, sizes_of
 from ._overflow import fits, spoil
-from .capacity import bucket_size, used_entries, with_capacity
+from .blocks import contiguous
+from .capacity import bucket_size, used_entries, with_capacity, with_rows
 from .components import host_partitions
 from .selection import astype
 
@@ -28,6 +29,7 @@ def asarray(
     xp: Any = None,
     dtype: DType | None = None,
     capacity: int | tuple[int, ...] | None = None,
+    nrows: int | None = None,
     device: Any = None,
     copy: bool | None = None,
 ) -> Any:
@@ -35,34 +37,37 @@ def asarray(
 
     A RaggedArray that moves to JAX gets the capacity ``bucket_size(used)``, and its inner row counts are
     rounded up alike, so that batches of any size meet few compiled programs; ``capacity`` sets it instead
-    (one int, or one size per level below axis 0). One that moves to NumPy gets its exact size. Splits that
-    JAX cannot hold raise `OverflowError`. Nested lists become plain arrays, NumPy's unless ``xp`` says else.
+    (one int, or one size per level below axis 0), and ``nrows`` adds empty rows up to that many, so that batches of
+    any row count do too. Slots and rows are added on the host and everything moves in one transfer: nothing compiles.
+    One that moves to NumPy gets its exact size. What moves to JAX is copied; ``device`` is that of the splits as well.
+    Splits that JAX cannot hold raise `OverflowError`. Nested lists become plain arrays, NumPy's unless ``xp`` says
+    else.
 
-    >>> asarray(ragged([[1.0, 2.0], [3.0]]), xp="jax").capacity
-    8
+    >>> x = asarray(ragged([[1.0, 2.0], [3.0]]), xp="jax", nrows=4)
+    >>> x.capacity, x.tolist()
+    (8, [[1.0, 2.0], [3.0], [], []])
     """
     if not isinstance(x, RaggedArray):
-        if capacity is not None:
-            raise ValueError(complaint("asarray", "no capacity= for a plain array", f"{capacity}", "Drop it."))
+        for name, size in (("capacity", capacity), ("nrows", nrows)):
+            if size is not None:
+                raise ValueError(complaint("asarray", f"no {name}= for a plain array", f"{size}", "Drop it."))
         return _dense(x, xp, dtype, device, copy)
     k = x.kernels if xp is None else _backend(xp)
-    moved = x
     if k is not x.kernels:
-        if not x.is_concrete():
-            raise DynamicShapeError(
-                complaint("asarray", "values that can be read", "traced ones", "Move them outside jit.")
-            )
-        moved = _moved(k, x, capacity)
-    elif capacity is not None:
-        moved = with_capacity(x, capacity)
+        return _moved(k, x, dtype, capacity, nrows, device, copy)
+    moved = x if nrows is None else with_rows(x, nrows)
+    moved = moved if capacity is None else with_capacity(moved, capacity)
     if dtype is not None and moved.dtype != k.dtype(dtype, moved.values):
         moved = astype(moved, dtype)
     if copy is False and moved.values is not x.values:
-        raise ValueError(complaint("asarray", "no copy to be needed", "copy=False", "Leave copy=None."))
-    if device is not None or (copy and moved.values is x.values):
-        values = array_namespace(moved.values).asarray(moved.values, device=device, copy=copy)
-        moved = RaggedArray(values, moved.partitions)
-    return moved
+        raise _needs_copy()
+    if copy and moved.values is x.values:
+        moved = RaggedArray(array_namespace(x.values).asarray(x.values, copy=True), moved.partitions)
+    return moved if device is None else into(k, moved, device=device)
+
+
+def _needs_copy() -> ValueError:
+    return ValueError(complaint("asarray", "no copy to be needed", "copy=False", "Leave copy=None."))
 
 
 def _backend(xp: Any) -> Kernels:
@@ -77,17 +82,40 @@ def _backend(xp: Any) -> Kernels:
     raise ValueError(complaint("asarray", "xp 'numpy' or 'jax'", repr(name), "Build it from arrays of that library."))
 
 
-def _moved(k: Kernels, x: RaggedArray, capacity: int | tuple[int, ...] | None) -> RaggedArray:
-    """Resize on the host, where sizes cost no compilation, then move."""
+def _moved(
+    k: Kernels,
+    x: RaggedArray,
+    dtype: DType | None,
+    capacity: int | tuple[int, ...] | None,
+    nrows: int | None,
+    device: Any,
+    copy: bool | None,
+) -> RaggedArray:
+    """Resize on the host, where sizes cost no compilation, then move everything at once."""
+    if not x.is_concrete():
+        advice = "Move them outside jit."
+        raise DynamicShapeError(complaint("asarray", "values that can be read", "traced ones", advice))
+    if copy is False:
+        raise _needs_copy()
     host = into(backend("numpy"), RaggedArray(x.kernels.host(x.values), host_partitions(x)))
-    used = used_entries(host)
+    host = host if nrows is None else with_rows(host, nrows)
+    dtype = None if dtype is None else k.dtype(dtype, host.values)
     if k.trims:
-        sizes = used if capacity is None else capacity
+        out = with_capacity(host, used_entries(host) if capacity is None else capacity)
+        if copy:
+            out = RaggedArray(array_namespace(out.values).asarray(out.values, copy=True), out.partitions)
     else:
-        rounded = tuple(bucket_size(n) for n in used)
-        given = None if capacity is None else sizes_of("asarray", capacity, many=True)
-        sizes = rounded if given is None else (*rounded[:-1], given) if isinstance(given, int) else given
-    return into(k, with_capacity(host, sizes))
+        host = host if host.block is None else contiguous(host)
+        sizes = _sizes_there(used_entries(host), capacity)
+        bare = with_capacity(RaggedArray(host.values[..., None][..., :0], host.partitions), sizes)
+        out = into(k, RaggedArray(host.values, bare.partitions), slots=bare.capacity, dtype=dtype, device=device)
+    return out if dtype is None or out.dtype == dtype else astype(out, dtype)
+
+
+def _sizes_there(used: tuple[int, ...], capacity: int | tuple[int, ...] | None) -> int | tuple[int, ...]:
+    rounded = tuple(bucket_size(n) for n in used)
+    given = None if capacity is None else sizes_of("asarray", capacity, many=True)
+    return rounded if given is None else (*rounded[:-1], given) if isinstance(given, int) else given
 
 
 def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None) -> Array:
@@ -95,12 +123,15 @@ def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None)
     if xp is None and is_array(x):
         k = kernels(x)
     if is_array(x) and kernels(x) is not k:
+        if copy is False:
+            raise _needs_copy()
         x = kernels(x).host(x) if kernels(x).is_concrete(x) else x
     dtype = None if dtype is None else k.dtype(dtype, x if is_array(x) else None)
     if is_array(x) and kernels(x) is k:
         return array_namespace(x).asarray(x, dtype=dtype, device=device, copy=copy)
     out = k.asarray(x, dtype=dtype)
-    return out if device is None else array_namespace(out).asarray(out, device=device)
+    out = out if device is None else array_namespace(out).asarray(out, device=device)
+    return array_namespace(out).asarray(out, copy=True) if copy and k.trims else out  # what left NumPy is a copy
 
 
 def to_padded(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None, fill_value: Any = 0) -> Array:

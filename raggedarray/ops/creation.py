@@ -156,6 +156,7 @@ def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
         if down.size:
             where = f"{ids[down[0] + 1]} after {ids[down[0]]} at slot {down[0] + 1}"
             raise ValueError(complaint("from_row_ids", "sorted row ids", where, "Sort values by row id first."))
+        return _nested("from_row_ids", values, [_splits_from_ids(ids, nrows=nrows)])
     return _nested("from_row_ids", values, [k.call(_splits_from_ids, k.index(row_ids), nrows=nrows)])
 
 
