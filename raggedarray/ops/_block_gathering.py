@@ -10,9 +10,9 @@ from .._partition import BlockPartition, uniform_levels
 from .._typing import Array
 from ..backends import kernels, kind, namespace
 from ._block_views import at_index, fold
-from ._select import filled
-
-OP = "getitem"
+from ._keys import as_index
+from ._rearrange import used_at
+from ._select import filled, to_dtype
 
 
 def over(x: RaggedArray, block: BlockPartition) -> RaggedArray:
@@ -22,11 +22,42 @@ def over(x: RaggedArray, block: BlockPartition) -> RaggedArray:
 
 def in_use(x: RaggedArray) -> Array:
     """Which components are not slack of an outer level."""
-    block = block_in(x)
+    block, above = block_in(x), x.partitions[:-1]
     xp = namespace(block.sizes)
-    if len(x.partitions) == 1:
-        return xp.ones((block.nrows,), dtype=xp.bool)
-    return RaggedArray(xp.zeros((block.nrows,)), x.partitions[:-1]).used_mask()
+    used = used_at(above, len(above)) if above else block.nrows
+    return xp.arange(block.nrows, dtype=block.sizes.dtype) < used
+
+
+def need_index(op: str, x: RaggedArray, r: int, wanted: Array, axis: int) -> None:
+    """Raise, or check at run time, where a component in use lacks an index along its axis ``r``, called ``axis``."""
+    block = block_in(x)
+    k = kernels(block.sizes)
+    if not block.nrows or 0 in wanted.shape:
+        return
+    size, low, high, bad = k.call(_lacking, block, wanted, in_use(x), r=r)
+    what = f"an index in every component along axis {axis}"
+    if k.is_concrete(bad):
+        if k.host(bad).any():
+            row = int(k.host(bad).argmax())
+            n, known = int(k.host(size)[row]), k.host(wanted).reshape(-1)
+            i = int(known[(known < -n) | (known >= n)][0])
+            raise IndexError(complaint(op, what, f"{i} in component {row} of size {n}", "Use a slice."))
+    elif k.checking():
+        xp = namespace(size)
+        row = xp.argmax(xp.astype(bad, size.dtype))
+        i = xp.where(high >= size[row], high, low)
+        text = complaint(op, what, "{i} in component {row} of size {n}", "Use a slice.")
+        k.check(~xp.any(bad), text, i=i, row=row, n=size[row])
+
+
+def _lacking(block: BlockPartition, wanted: Array, used: Array, *, r: int) -> tuple[Array, ...]:
+    """Sizes along an axis, the least and the greatest index, and which components lack some."""
+    xp = namespace(block.sizes)
+    size = extents(block)[r]
+    size = xp.full((block.nrows,), size, dtype=block.sizes.dtype) if isinstance(size, int) else size
+    wanted = to_dtype(wanted, block.sizes)
+    low, high = xp.min(wanted), xp.max(wanted)
+    return size, low, high, used & ((low < -size) | (high >= size))
 
 
 def filled_at(x: RaggedArray, r: int, at: Array, fits: Array) -> RaggedArray:
@@ -68,23 +99,14 @@ def _gather(values: Array, block: BlockPartition, *, size: int) -> Array:
     return kernels(values).pick(values, addresses(block, elements(block, size), values.shape[0]))
 
 
-def taken_along(x: RaggedArray, r: int, item: Any) -> RaggedArray:
+def taken_along(op: str, x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
     """The same entries of every component along a component axis, by an index array."""
-    block, axis = block_in(x), len(x.partitions) + r
+    block = block_in(x)
     if kind(item.dtype) not in ("int", "uint"):
-        raise IndexError(complaint(OP, "an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
+        raise IndexError(complaint(op, "an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
     k = kernels(block.sizes)
-    wanted = k.index(item)
-    size = extents(block)[r]
-    if k.is_concrete(wanted, block):
-        known, sizes = k.host(wanted).reshape(-1), size if isinstance(size, int) else k.host(size)
-        used = [True] * block.nrows if len(x.partitions) == 1 else k.host(in_use(x)).tolist()
-        each = [sizes] * block.nrows if isinstance(sizes, int) else sizes.tolist()
-        for row, (n, there) in enumerate(zip(each, used, strict=True)):
-            bad = ((known < -n) | (known >= n)).nonzero()[0]
-            if there and bad.size:
-                got = f"{int(known[bad[0]])} in component {row} of size {n}"
-                raise IndexError(complaint(OP, f"an index in every component along axis {axis}", got, "Use a slice."))
+    wanted = as_index(k, item, block.sizes)
+    need_index(op, x, r, wanted, axis)
     old = extents(block)
     made = of_extents((*old[:r], *(int(n) for n in wanted.shape), *old[r + 1 :]), block, 0)
     total = known_total(made)
@@ -101,7 +123,7 @@ def _take_body(values: Array, block: BlockPartition, made: BlockPartition, wante
     for n, at in zip(wanted.shape, e.at[axis : axis + ndim], strict=True):
         place = place * n + at
     place = xp.where(e.component < block.nrows, place, xp.asarray(flat.shape[0], dtype=place.dtype))
-    index = xp.astype(k.pick(flat, place), block.sizes.dtype)
+    index = k.pick(to_dtype(flat, block.sizes), place)
     size = extents(block)[axis]
     limit: Any = size if isinstance(size, int) else k.pick(size, e.component)
     index = xp.where(index < 0, index + limit, index)

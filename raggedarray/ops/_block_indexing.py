@@ -1,49 +1,59 @@
-"""``x[key]`` on blocks: views but where an index array, or an entry that some component lacks, needs a gather."""
+"""``x[key]`` on blocks: views but where an index array, or an entry that some component lacks, needs a gather.
 
+A key has three parts: for axis 0 and the levels above the components it picks component numbers, which lie under
+those levels as elements do; for the axes of components it changes strides and offsets; for inner axes it indexes the
+values.
+"""
+
+from math import prod
 from operator import index as as_int
 from typing import Any
 
-from .._array import RaggedArray, as_last, block_in
-from .._blocks import component_splits, extents, is_packed, known_total
+from .._array import RaggedArray, as_last, block_in, rebuild
+from .._blocks import clamped, component_splits, extents, is_packed, known_total
 from .._errors import DynamicShapeError, complaint
-from .._partition import BlockPartition, UniformPartition, uniform_levels
+from .._partition import BlockPartition, UniformPartition
 from .._typing import Array
-from ..backends import is_array, kernels, kind, namespace
-from ._block_gathering import OP, filled_at, in_use, over, taken_along, without_ragged
+from ..backends import Kernels, common, is_array, kernels, kind, namespace
+from ._block_gathering import filled_at, need_index, over, taken_along, without_ragged
 from ._block_views import at_index, chosen, cut, with_axis
-from ._select import FAR, sliced
+from ._broadcast import into
+from ._indexing import perform
+from ._keys import SHAPE, bounds_of, plain_steps, read
+from ._overflow import fits, spoil
+from ._rearrange import unfold, used_at
+from ._select import ALL, FAR, index_inner, sliced, to_dtype
+from .capacity import bucket_size
 from .components import rows_of
 
+SIZES = "Check `x.nested_size()`."
 
-def block_getitem(x: RaggedArray, items: list[Any]) -> Any:
-    """A key with one item for each axis, and new axes."""
-    above = len(x.partitions) - 1
+
+def block_getitem(x: RaggedArray, items: list[Any], *, op: str = "getitem", capacity: int | None = None) -> Any:
+    """A key with one item for each axis, and new axes; at most one index array.
+
+    ``capacity`` is that of components which an index array picks.
+    """
+    k = common(op, [x.values, *(i for i in items if is_array(i))])
+    x = into(k, x)
+    axis = len(x.partitions)
     leading = next((n for n, i in enumerate(items) if i is not None), len(items))
-    items = items[leading:]
-    cut_at = _position(items, above + 1)
-    outer, rest = items[:cut_at], items[cut_at:]
-    if above and _single(outer[0]) is not None and x.kernels.is_concrete(x.partitions):
-        row = rows_of(x, [_in_range(_single(outer[0]) or 0, x.nrows, 0)], OP, "")[0]
-        return row[(None,) * leading + tuple(items[1:])]
-    new = [n for n, i in enumerate(outer) if i is None]
-    if new and all(isinstance(i, slice) for i in outer if i is not None):
-        kept = block_getitem(x, [i for i in items[:cut_at] if i is not None] + rest)
-        added = (*range(leading), *(n + leading for n in new))
-        return x.__array_namespace__().expand_dims(kept, axis=added)
-    if any(i is None for i in outer):
-        raise IndexError(complaint(OP, "new axes in front or among component axes", "one between", "Use `x[None]`."))
-    row = _single(outer[0]) if not above else None
-    if row is not None:
-        if x.kernels.is_concrete(x.partitions):
-            component = rows_of(x, [_in_range(row, x.nrows, 0)], OP, "")[0]
-            return component[(None,) * leading + tuple(_host_item(i) for i in rest)]
-        raise DynamicShapeError(complaint(OP, "a component of known size", "traced sizes", "Use `ra.to_padded`."))
-    out: Any = _components(x, outer) if any(not _is_all(i) for i in outer) else x
-    if isinstance(out, RaggedArray) and out.block is not None:
-        out = _within(out, rest)
+    cut_at = _position(items, axis)
+    outer, rest = items[leading:cut_at], items[cut_at:]
+    ints = next((n for n, i in enumerate(outer) if i is not None and _single(op, i) is None), len(outer))
+    out: Any = x
+    is_row = any(i is not None for i in outer[:ints]) and all(i is None or _is_all(i) for i in outer[ints:])
+    if is_row and kernels(block_in(x).sizes).is_concrete(x.partitions):
+        out, leading, outer = _row(op, x, outer[:ints]), leading + outer[:ints].count(None), outer[ints:]
+    if any(not (i is None or _is_all(i)) for i in outer):
+        out, outer = _picked(op, x, outer, capacity), []
+    if not isinstance(out, RaggedArray):
+        return _plain(op, k, out, [None] * leading + rest, axis)
+    added = tuple(leading + n for n, i in enumerate(outer) if i is None)
+    out = _within(op, out, rest, axis)
     for _ in range(leading):
         out = _leading(out)
-    return out
+    return x.__array_namespace__().expand_dims(out, axis=added) if added else out
 
 
 def _leading(x: Any) -> Any:
@@ -65,56 +75,99 @@ def _is_all(item: Any) -> bool:
     return isinstance(item, slice) and item == slice(None)
 
 
-def _host_item(item: Any) -> Any:
-    return kernels(item).host(item) if is_array(item) and kernels(item).name == "numpy" else item
-
-
-def _single(item: Any) -> int | None:
+def _single(op: str, item: Any) -> int | None:
     """An int, if the item is one that can be read."""
-    if isinstance(item, slice | bool) or item is None or (is_array(item) and (item.ndim or kind(item.dtype) == "bool")):
+    if isinstance(item, slice) or item is None or (is_array(item) and item.ndim):
         return None
-    if is_array(item) and not kernels(item).is_concrete(item):
+    if is_array(item) and not kernels(item).is_concrete(item) and kind(item.dtype) in ("int", "uint"):
         return None
     try:
+        if isinstance(item, bool):
+            raise TypeError
         return as_int(item)
     except TypeError:
         got = f"{type(item).__name__} {item!r}"
-        raise IndexError(complaint(OP, "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
+        raise IndexError(complaint(op, "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
 
 
-def _in_range(i: int, n: int, axis: int) -> int:
+def _in_range(op: str, i: int, n: int, axis: int, advice: str = SHAPE) -> int:
     if not -n <= i < n:
         what = f"a row from {-n} to {n - 1}" if axis == 0 else f"an index from {-n} to {n - 1} on axis {axis}"
-        raise IndexError(complaint(OP, what, str(i), "Check `len(x)`." if axis == 0 else "Check `x.shape`."))
+        raise IndexError(complaint(op, what, str(i), "Check `len(x)`." if axis == 0 else advice))
     return i % n
 
 
-def _components(x: RaggedArray, outer: list[Any]) -> Any:
+def _row(op: str, x: RaggedArray, ints: list[Any]) -> Any:
+    """What lies below one entry, whose indices along the first axes are given: a component, or rows of them."""
+    out: Any = x
+    for axis, item in enumerate(i for i in ints if i is not None):
+        i = _in_range(op, _single(op, item) or 0, out.nrows, axis, SIZES)
+        out = rows_of(out, [i], op, "")[0]
+    return out
+
+
+def _plain(op: str, k: Kernels, component: Array, items: list[Any], axis: int) -> Any:
+    """A key for one component."""
+    values = component[None, ...]
+    steps, operands = plain_steps(op, k, values, items, axis, SIZES)
+    if all(step == ALL for step in steps):
+        return component
+    values = k.call(index_inner, values, operands, inner=steps)
+    return values[0, ...] if values.ndim > 1 else values[0]
+
+
+def _picked(op: str, x: RaggedArray, outer: list[Any], capacity: int | None) -> RaggedArray:
     """Other components, by a key for the axes above them."""
     block = block_in(x)
     k, xp = kernels(block.sizes), namespace(block.sizes)
-    numbers = xp.arange(block.nrows, dtype=block.sizes.dtype)
-    if len(x.partitions) == 1:
-        item = outer[0]
-        if isinstance(item, slice) and item.step in (None, 1) and is_packed(block) and x.kernels.trims:
-            return _run(x, *item.indices(x.nrows)[:2])
-        shape = tuple(item.shape) if is_array(item) else ()
-        picked, bound = _rows(x, namespace(item).reshape(item, (-1,)) if len(shape) > 1 else item, numbers)
-        several = uniform_levels(shape[0], shape[1:]) if shape else ()  # indices of several axes
-        return RaggedArray(x.values, (*several, as_last(chosen(block, picked, bound))))
-    above = RaggedArray(numbers, x.partitions[:-1])
-    got = above[tuple(outer)]
-    ids = got.values if isinstance(got, RaggedArray) else got
-    bound = block.bound if all(isinstance(i, slice) for i in outer) else _exact(x, block, ids)
-    if not isinstance(got, RaggedArray) and got.ndim != 1:
-        raise IndexError(complaint(OP, "a key that keeps one axis of components", f"{got.ndim} axes", "Index less."))
-    used = got.used_mask() if isinstance(got, RaggedArray) else None
-    ids = ids if used is None else xp.where(used, ids, xp.asarray(block.nrows, dtype=ids.dtype))
-    if used is not None:
-        got = got.used_values()
-        ids = ids[: got.capacity] if k.trims else ids
-    new = chosen(block, ids, bound)
-    return RaggedArray(x.values, (*(got.partitions if isinstance(got, RaggedArray) else ()), as_last(new)))
+    first = outer[0]
+    if len(outer) == 1 and isinstance(first, slice) and first.step in (None, 1) and is_packed(block) and k.trims:
+        return _run(x, *first.indices(x.nrows)[:2])
+    above = rebuild(x.nrows, x.partitions[:-1], xp.arange(block.nrows, dtype=block.sizes.dtype))
+    if isinstance(above, RaggedArray):
+        if _single(op, first) is not None and not k.is_concrete(x.partitions):
+            advice = "Use `ra.take(x, indices, capacity=)`."
+            raise DynamicShapeError(complaint(op, "a row whose length can be read", "a traced one", advice))
+        plan = read(op, above, outer)
+        found, steps = perform(op, plan), (*plan.steps, *plan.inner)
+    else:
+        numbers = above[None, ...]
+        steps, operands = plain_steps(op, k, numbers, outer, 0)
+        found = k.call(index_inner, numbers, operands, inner=steps)[0, ...]
+    if not found.ndim:
+        advice = "Use `ra.to_padded`."
+        raise DynamicShapeError(complaint(op, "a component of known size", "traced sizes", advice))
+    found = unfold(found, found.ndim - 1)
+    made: BlockPartition = k.call(_numbered, block, found.values, found.partitions)
+    bound, ok = _bound(op, made, steps, capacity)
+    made = BlockPartition(made.sizes, made.strides, made.offsets, axes=made.axes, bound=bound)
+    return RaggedArray(spoil(x.values, ok), (*found.partitions, as_last(clamped(made, ok))))
+
+
+def _numbered(block: BlockPartition, index: Array, above: Any) -> BlockPartition:
+    """Components by number; what is no number of one, or slack of the levels above, gives an empty one."""
+    xp = namespace(index)
+    there = (index >= 0) & (index < block.nrows)
+    if above:
+        there = there & (xp.arange(index.shape[0], dtype=index.dtype) < used_at(above, len(above)))
+    return chosen(block, xp.where(there, index, xp.asarray(block.nrows, dtype=index.dtype)), block.bound)
+
+
+def _bound(op: str, made: BlockPartition, steps: Any, capacity: int | None) -> tuple[int, Any]:
+    """A static limit of the elements of components that were picked, and whether they fit it."""
+    k = kernels(made.sizes)
+    if capacity is not None:
+        return capacity, fits(op, component_splits(made)[-1], capacity, "a capacity", "capacity=")
+    repeats = [step.repeats for step in steps]
+    if all(n is not None and n <= 1 for n in repeats):
+        return made.bound, True
+    if k.is_concrete(made.sizes):
+        total = int(known_total(made))
+        return (total if k.trims else made.bound if total <= made.bound else bucket_size(total)), True
+    if None in repeats:
+        advice = "Call `ra.take(x, indices, capacity=)`."
+        raise DynamicShapeError(complaint(op, "a static capacity", "traced components", advice))
+    return made.bound * prod(repeats), True
 
 
 def _run(x: RaggedArray, start: int, stop: int) -> RaggedArray:
@@ -127,77 +180,35 @@ def _run(x: RaggedArray, start: int, stop: int) -> RaggedArray:
     return RaggedArray(values, (as_last(part),))
 
 
-def _exact(x: RaggedArray, block: BlockPartition, ids: Array) -> int:
-    k = kernels(block.sizes)
-    if not k.is_concrete(block, ids):
-        advice = "Choose rows by a slice, or outside jit."
-        raise DynamicShapeError(complaint(OP, "components that can be read", "traced ones", advice))
-    return int(known_total(chosen(block, ids, 0)))
-
-
-def _rows(x: RaggedArray, item: Any, numbers: Array) -> tuple[Array, int]:
-    """Component numbers, and how many elements they have at most."""
-    block = block_in(x)
-    k = kernels(block.sizes)
-    if isinstance(item, slice):
-        picked = numbers[item]
-        return picked, block.bound
-    if not (is_array(item) and item.ndim == 1 and kind(item.dtype) in ("int", "uint")):
-        got = f"{type(item).__name__}"
-        raise IndexError(complaint(OP, "ints, slices and index arrays of components", got, "Convert it."))
-    if not k.is_concrete(item, block):
-        raise DynamicShapeError(
-            complaint(OP, "a static capacity", "traced components", "Call `ra.take(x, indices, capacity=)`.")
-        )
-    known = k.host(item)
-    bad = ((known < -x.nrows) | (known >= x.nrows)).nonzero()[0]
-    if bad.size:
-        got = f"{known[bad[0]]} at position {bad[0]}"
-        raise IndexError(complaint(OP, f"rows from {-x.nrows} to {x.nrows - 1}", got, "Check `len(x)`."))
-    picked = k.index(known % max(x.nrows, 1))
-    return picked, _exact(x, block, picked)
-
-
-def _within(x: RaggedArray, items: list[Any]) -> Any:
-    """A key for the component axes and the inner ones."""
-    block = block_in(x)
+def _within(op: str, x: RaggedArray, items: list[Any], axis: int) -> Any:
+    """A key for the component axes and the inner ones, the first of them called ``axis``."""
+    block, k = block_in(x), x.kernels
     cut_at = _position(items, len(block.axes))
     inside, inner = items[:cut_at], items[cut_at:]
     if any(not _is_all(i) for i in inner):
-        key = (slice(None), *(_host_item(i) for i in inner))
-        x = RaggedArray(x.values[(*key, ...)], x.partitions)
+        steps, operands = plain_steps(op, k, x.values, inner, axis + len(block.axes))
+        x = RaggedArray(k.call(index_inner, x.values, operands, inner=steps), x.partitions)
     r = 0
-    arrays = sum(is_array(i) and i.ndim > 0 for i in inside)
-    if arrays > 1:
-        raise IndexError(
-            complaint(OP, "one index array among component axes", str(arrays), "Index one axis at a time.")
-        )
     for item in inside:
         block = block_in(x)
         if item is None:
             x, r = over(x, with_axis(block, r)), r + 1
-        elif _is_all(item):
+            continue
+        if _is_all(item):
             r += 1
         elif isinstance(item, slice):
-            x, r = over(x, _sliced(block, r, item)), r + 1
+            x, r = over(x, _sliced(block, r, bounds_of(op, item))), r + 1
         elif is_array(item) and item.ndim:
-            x, r = taken_along(x, r, item), r + int(item.ndim)
+            x, r = taken_along(op, x, r, item, axis), r + int(item.ndim)
         else:
-            x = _at(x, r, item)
+            x = _at(op, x, r, item, axis)
+        axis += 1
     return without_ragged(x)
 
 
-def _sliced(block: BlockPartition, r: int, item: slice) -> BlockPartition:
-    try:
-        start, stop = (None if b is None else max(min(as_int(b), FAR), -FAR) for b in (item.start, item.stop))
-        stride = 1 if item.step is None else as_int(item.step)
-    except TypeError as error:
-        if any(is_array(b) and not kernels(b).is_concrete(b) for b in (item.start, item.stop, item.step)):
-            advice = "Use `ra.narrow(x, axis, start, length)`."
-            raise DynamicShapeError(complaint(OP, "a slice with static bounds", "traced ones", advice)) from None
-        raise IndexError(complaint(OP, "a slice of integers", repr(item), "Use ints or None.")) from error
-    if stride == 0:
-        raise ValueError(complaint(OP, "a slice step other than 0", "0", "Use 1 for every entry."))
+def _sliced(block: BlockPartition, r: int, bounds: tuple[int | None, int | None, int]) -> BlockPartition:
+    start, stop = (None if b is None else max(min(b, FAR), -FAR) for b in bounds[:2])
+    stride = bounds[2]
     size = extents(block)[r]
     if isinstance(size, int):
         first, last, stride = slice(start, stop, stride).indices(size)
@@ -214,26 +225,21 @@ def _slice_bounds(size: Array, *, bounds: Any) -> tuple[Array, Array]:
     return xp.where(count > 0, first, xp.zeros_like(first)), count
 
 
-def _at(x: RaggedArray, r: int, item: Any) -> RaggedArray:
-    """One entry of each component along a component axis."""
-    block, axis = block_in(x), len(x.partitions) + r
-    size, k = extents(block)[r], kernels(block.sizes)
-    xp = namespace(block.sizes)
-    i = _single(item)
+def _at(op: str, x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
+    """One entry of each component along a component axis, called ``axis``."""
+    block = block_in(x)
+    size, k, xp = extents(block)[r], kernels(block.sizes), namespace(block.sizes)
+    i = _single(op, item)
     if isinstance(size, int):
         if i is not None:
-            where = xp.full((block.nrows,), _in_range(i, size, axis), dtype=block.sizes.dtype)
+            where = xp.full((block.nrows,), _in_range(op, i, size, axis), dtype=block.sizes.dtype)
             return over(x, at_index(block, r, where))
         size = xp.full((block.nrows,), size, dtype=block.sizes.dtype)
-    wanted = xp.asarray(item if i is None else max(min(i, FAR), -FAR), dtype=block.sizes.dtype)
+    wanted = to_dtype(item if i is None else max(min(i, FAR), -FAR), block.sizes)
+    # components that have no elements because another axis is empty, or that are slack, lack nothing
+    need_index(op, x, r, wanted, axis)
     at = xp.where(wanted < 0, wanted + size, xp.broadcast_to(wanted, size.shape))
     fits = (at >= 0) & (at < size)
     if k.is_concrete(fits):
-        # components that have no elements because another axis is empty, or that are slack, lack nothing
-        missing = k.host(~fits & in_use(x))
-        if missing.any():
-            row = int(missing.argmax())
-            got = f"{int(wanted)} in component {row} of size {int(k.host(size)[row])}"
-            raise IndexError(complaint(OP, f"an index in every component along axis {axis}", got, "Use a slice."))
         return over(x, at_index(block, r, xp.where(fits, at, xp.zeros_like(at))))
     return filled_at(x, r, at, fits)

@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from .._array import RaggedArray, as_last, block_in
-from .._blocks import as_table, clamped, component_splits, extents
+from .._array import RaggedArray, block_in
+from .._blocks import as_table, extents
 from .._errors import complaint
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import Kernels, is_array, kernels, kind, namespace
 from ._block_gathering import in_use, over
 from ._block_indexing import block_getitem
-from ._block_views import chosen, cut
-from ._broadcast import into
+from ._block_views import cut
 from ._checking import sizes_of
-from ._overflow import fits, spoil
+from ._overflow import spoil
 from ._select import FAR
+from .capacity import with_capacity
 
 
 def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) -> Any:
@@ -22,25 +22,12 @@ def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) 
     if isinstance(indices, RaggedArray):
         got = f"ragged indices of shape {indices.shape}"
         raise ValueError(complaint(op, "dense indices for a block", got, "Convert it with `ra.to_rows(x)`."))
-    k = kernels(indices) if x.kernels.name == "numpy" else x.kernels
-    x, indices = into(k, x), indices if kernels(indices) is k else k.asarray(indices)
-    if axis or len(x.partitions) > 1 or capacity is None:
-        return block_getitem(x, [*(slice(None),) * axis, indices, *(slice(None),) * (x.ndim - axis - 1)])
-    bound = sizes_of(op, capacity)
-    block = block_in(x)
-    if indices.ndim != 1 or kind(indices.dtype) not in ("int", "uint"):
-        got = f"{indices.dtype} of shape {tuple(indices.shape)}"
-        raise TypeError(complaint(op, "integer indices of one axis", got, "Flatten them."))
-    made = k.call(_chosen, block, k.index(indices), bound=bound)
-    ok = fits(op, component_splits(made)[-1], bound, "a capacity", "capacity=")
-    return RaggedArray(spoil(x.values, ok), (as_last(clamped(made, ok)),))
-
-
-def _chosen(block: BlockPartition, index: Array, *, bound: int) -> BlockPartition:
-    xp, n = namespace(block.sizes), block.nrows
-    index = xp.astype(index, block.sizes.dtype)
-    index = xp.where(index < 0, index + n, index)
-    return chosen(block, xp.where((index >= 0) & (index < n), index, xp.asarray(n, dtype=index.dtype)), bound)
+    key = [*(slice(None),) * axis, indices, *(slice(None),) * (x.ndim - axis - 1)]
+    size = None if capacity is None else sizes_of(op, capacity)
+    if axis < len(x.partitions):
+        return block_getitem(x, key, op=op, capacity=size)
+    out = block_getitem(x, key, op=op)
+    return out if size is None or not isinstance(out, RaggedArray) else with_capacity(out, size)
 
 
 def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) -> RaggedArray:

@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 from .._array import RaggedArray
 from .._errors import DynamicShapeError, complaint
 from .._partition import UniformPartition
+from .._typing import Array
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._broadcast import into
 from ._select import ALL, FAR, NEW, Step
+
+SHAPE = "Check `x.shape`."
 
 
 class Plan(NamedTuple):
@@ -112,6 +115,8 @@ def read(op: str, x: RaggedArray, items: list[Any]) -> Plan:
         else:
             drop = drop or axis == 0
             step = _item(op, item, size, axis, operands, inner)
+        if inner and size is not None:
+            _check_traced(op, item, size, axis)
         steps.append(step)
         axis += 1
     head = _head(steps, x.ragged_rank + 1)
@@ -137,7 +142,8 @@ def unfold(x: RaggedArray, levels: int) -> RaggedArray:
     return RaggedArray(namespace(values).reshape(values, (entries, *item[extra:])), partitions)
 
 
-def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any]) -> Step:
+def bounds_of(op: str, item: slice) -> tuple[int | None, int | None, int]:
+    """The bounds of a slice, which must be static."""
     try:
         start, stop = (None if b is None else as_int(b) for b in (item.start, item.stop))
         stride = 1 if item.step is None else as_int(item.step)
@@ -148,6 +154,49 @@ def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any
         raise IndexError(complaint(op, "a slice of integers", repr(item), "Use ints or None.")) from error
     if stride == 0:
         raise ValueError(complaint(op, "a slice step other than 0", "0", "Use 1 for every entry."))
+    return start, stop, stride
+
+
+def plain_steps(
+    op: str, k: Kernels, values: Array, items: list[Any], axis: int, advice: str = SHAPE
+) -> tuple[tuple[Step, ...], tuple[Any, ...]]:
+    """What `index_inner` needs for a key of the axes behind the first of a plain array; errors call them ``axis`` on.
+
+    At most one of the items is an index array.
+    """
+    steps: list[Step] = []
+    operands: list[Any] = []
+    sizes = iter(values.shape[1:])
+    for item in items:
+        if item is None:
+            steps.append(NEW)
+            continue
+        size = next(sizes)
+        if isinstance(item, slice):
+            bounds = bounds_of(op, item)
+            steps.append(ALL if bounds in ((None, None, 1), (0, None, 1)) else Step("slice", bounds=bounds))
+        elif is_array(item) and item.ndim:
+            shape = tuple(item.shape)
+            steps.append(_array(op, k, values, item, size, axis, operands, shape, "take", advice))
+        else:
+            steps.append(_item(op, item, size, axis, operands, True, advice))
+        _check_traced(op, item, size, axis, advice)
+        axis += 1
+    return tuple(steps), tuple(operands)
+
+
+def _check_traced(op: str, item: Any, size: int, axis: int, advice: str = SHAPE) -> None:
+    """Check at run time that a traced index is within an axis of static size."""
+    if not is_array(item) or kernels(item).is_concrete(item) or not kernels(item).checking() or 0 in item.shape:
+        return
+    xp = namespace(item)
+    low, high = xp.min(item), xp.max(item)
+    text = complaint(op, f"indices from {-size} to {size - 1} on axis {axis}", "{low} to {high}", advice)
+    kernels(item).check((low >= -size) & (high < size), text, low=low, high=high)
+
+
+def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any]) -> Step:
+    start, stop, stride = bounds_of(op, item)
     if axis == 0:
         assert size is not None
         start, stop, stride = slice(start, stop, stride).indices(size)
@@ -163,7 +212,9 @@ def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any
     return Step("slice", bounds=(start, stop, stride))
 
 
-def _item(op: str, item: Any, size: int | None, axis: int, operands: list[Any], inner: bool) -> Step:
+def _item(
+    op: str, item: Any, size: int | None, axis: int, operands: list[Any], inner: bool, advice: str = SHAPE
+) -> Step:
     if is_array(item) and not kernels(item).is_concrete(item) and kind(item.dtype) in ("int", "uint"):
         operands.append(item)
         return Step("take" if inner else "at", len(operands) - 1)
@@ -172,15 +223,12 @@ def _item(op: str, item: Any, size: int | None, axis: int, operands: list[Any], 
             raise TypeError
         i = as_int(item)
     except TypeError:
-        got = f"{type(item).__name__} {item!r}"
-        advice = "Convert it, or use `ra.boolean_mask`."
-        raise IndexError(complaint(op, "ints, slices, `...`, None and arrays of them", got, advice)) from None
+        got, convert = f"{type(item).__name__} {item!r}", "Convert it, or use `ra.boolean_mask`."
+        raise IndexError(complaint(op, "ints, slices, `...`, None and arrays of them", got, convert)) from None
     if size is not None and not -size <= i < size:
         if axis == 0:
             raise IndexError(complaint(op, f"a row from {-size} to {size - 1}", str(i), "Check `len(x)`."))
-        raise IndexError(
-            complaint(op, f"an index from {-size} to {size - 1} on axis {axis}", str(i), "Check `x.shape`.")
-        )
+        raise IndexError(complaint(op, f"an index from {-size} to {size - 1} on axis {axis}", str(i), advice))
     if inner:
         assert size is not None
         return Step("at", bounds=(i % size, None, 1))
@@ -198,6 +246,7 @@ def _array(
     operands: list[Any],
     shape: tuple[int, ...],
     how: str,
+    advice: str = SHAPE,
 ) -> Step:
     if kind(item.dtype) not in ("int", "uint"):
         got = f"{item.dtype} {tuple(item.shape)}"
@@ -210,17 +259,22 @@ def _array(
             if bad.size:
                 what = f"rows from {-size} to {size - 1}" if axis == 0 else f"indices from {-size} to {size - 1}"
                 got = f"{known[bad[0]]} at position {bad[0]}"
-                raise IndexError(complaint(op, what, got, "Check `len(x)`." if axis == 0 else "Check `x.shape`."))
+                raise IndexError(complaint(op, what, got, "Check `len(x)`." if axis == 0 else advice))
             known = known % max(size, 1)
         if (size is not None or (known >= 0).all() or (known < 0).all()) and known.size:
             repeats = _most_equal(known) * (prod(shape) // known.size)
         elif not known.size:
             repeats = 0
-    moved = k.index(item) if kernels(item) is k or k.name != "generic" else namespace(like).asarray(item)
+    moved = as_index(k, item, like)
     if tuple(moved.shape) != shape:
         moved = namespace(moved).broadcast_to(moved, shape)
     operands.append(moved)
     return Step(how, len(operands) - 1, shape, repeats=repeats)
+
+
+def as_index(k: Kernels, item: Any, like: Array) -> Array:
+    """An index array in this backend, the library of ``like``."""
+    return k.index(item) if kernels(item) is k or k.name != "generic" else namespace(like).asarray(item)
 
 
 def _most_equal(known: Any) -> int:

@@ -8,6 +8,7 @@ Element ``(i, j)`` of component ``k`` is ``values[offsets[k] + i * strides[k, 0]
 component addresses are holes: like slack, they hold anything and reach nothing.
 """
 
+from math import prod
 from typing import Any
 
 from .._array import RaggedArray, as_last, block_in, rebuild
@@ -189,7 +190,10 @@ def _to_rows(values: Array, block: BlockPartition, *, limits: tuple[int, ...]) -
 def as_block(x: RaggedArray, rows: RaggedArray) -> RaggedArray:
     """The elements that `to_rows` of the packed ``x`` made rows, or others in their places, as a block again."""
     block = block_in(x)
-    values = rows.xp.reshape(rows.values, (-1, *x.inner_shape)) if rows.ndim == x.ndim else rows.values
+    values = rows.values
+    if rows.ndim == x.ndim:
+        folded = values.ndim - 1 - len(x.inner_shape)  # component axes that `to_rows` left uniform and innermost
+        values = rows.xp.reshape(values, (prod(values.shape[: folded + 1]), *x.inner_shape))
     return RaggedArray(values, (*x.partitions[:-1], as_last(packed(block, int(values.shape[0])))))
 
 

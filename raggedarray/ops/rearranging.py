@@ -42,7 +42,8 @@ def flip(x: Any, /, *, axis: Axis = None) -> Any:
     """
     if isinstance(x, RaggedArray) and x.block is not None:
         backward = set(axes_in_order("flip", axis, x.ndim))
-        return block_getitem(x, [slice(None, None, -1) if a in backward else slice(None) for a in range(x.ndim)])
+        key = [slice(None, None, -1) if a in backward else slice(None) for a in range(x.ndim)]
+        return block_getitem(x, key, op="flip")
     x = array_of("flip", x)
     if not isinstance(x, RaggedArray):
         return namespace(x).flip(x, axis=axis)

@@ -178,6 +178,10 @@ def _spread(template: Any, values: Any, one_row: bool) -> Any:
     if not one_row or not is_array(values) or values.ndim >= template.ndim:
         _need_fit(template, values)
         return elementwise("at", _like, template, values)
+    if not isinstance(template, RaggedArray):
+        _need_fit(template[0, ...], values)
+        spread = elementwise("at", _like, template[0, ...], values)
+        return spread[None, ...] if spread.shape == template.shape[1:] else spread
     if not kernels(template.row_splits).is_concrete(template.partitions):
         if isinstance(values, RaggedArray) or template.ragged_rank > 1 or values.ndim < template.ndim - 1:
             return elementwise("at", _like, template, expand_dims(values, axis=0))
