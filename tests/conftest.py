@@ -29,8 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 MANY = {
-    "test_blocks.py", "test_counts.py", "test_edges.py", "test_indexing.py", "test_manipulation.py", "test_matrix.py",
-    "test_nested_coverage.py", "test_scan.py", "test_sorting.py",
+    "test_blocks.py", "test_broadcasting.py", "test_counts.py", "test_edges.py", "test_indexing.py",
+    "test_manipulation.py", "test_matrix.py", "test_nested_coverage.py", "test_scan.py", "test_sorting.py",
 }  # fmt: skip
 """Files of thousands of cells on JAX, each of which is compiled: by day every sixth one runs, chosen by its name."""
 

@@ -14,7 +14,8 @@ from .._partition import BlockPartition, RowPartition, UniformPartition, block_o
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._agreement import agree
-from ._block_views import entries, fold
+from ._block_gathering import over
+from ._block_views import entries, fold, repeated
 
 Met = tuple[RaggedArray, tuple[Any, ...], tuple[Any, ...]]
 """Template, operands over its slots, and their states: all ``same``, or None for a number."""
@@ -31,8 +32,13 @@ class _Form(NamedTuple):
 
 def meet_blocks(op: str, operands: list[Any]) -> Met:
     """Bring operands, of one library and at least one of them with a block, to the slots of one template."""
-    lead = max((x for x in operands if isinstance(x, RaggedArray) and x.block is not None), key=lambda x: x.ndim)
+    blocks = [x for x in operands if isinstance(x, RaggedArray) and x.block is not None]
+    lead = max(blocks, key=lambda x: (x.ndim, x.nrows != 1))
     arrays = [x for x in operands if _is_operand(x)]
+    rows = {x.shape[0] for x in arrays if x.ndim == lead.ndim} - {1}
+    if lead.ragged_rank == lead.nrows == len(rows) == 1:
+        many = over(lead, lead.kernels.call(repeated, block_in(lead), n=rows.pop()))
+        lead, operands = many, [many if x is lead else x for x in operands]
     if any(x.ndim > lead.ndim for x in arrays):
         tall = next(x for x in arrays if x.ndim > lead.ndim)
         raise _mismatch(op, lead, tall, "Leading axes cannot be added to a block.")

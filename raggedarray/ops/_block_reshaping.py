@@ -5,7 +5,7 @@ from .._errors import complaint
 from .._partition import UniformPartition
 from .._typing import Shape
 from ._block_gathering import over, unfolded
-from ._block_views import permuted, stretched, with_axis, without_axis
+from ._block_views import permuted, repeated, stretched, with_axis, without_axis
 
 
 def expand_block(x: RaggedArray, a: int) -> RaggedArray:
@@ -53,6 +53,8 @@ def permute_block(op: str, x: RaggedArray, order: tuple[int, ...]) -> RaggedArra
 def stretch_block(x: RaggedArray, shape: Shape) -> RaggedArray:
     """Axes of size 1 by a stride of 0; the number of elements grows, that of slots does not."""
     rank, inner = x.ragged_rank, len(x.inner_shape)
+    if rank == 1 and x.nrows == 1 != shape[0] is not None and len(shape) == x.ndim:
+        x = over(x, x.kernels.call(repeated, block_in(x), n=shape[0]))
     if len(shape) != x.ndim or any(m != n for m, n in zip(x.shape[:rank], shape[:rank], strict=True)):
         got = str(shape)
         raise ValueError(complaint("broadcast_to", f"component axes of {x.shape} to stretch", got, "Add no axes."))

@@ -88,6 +88,11 @@ def chosen(p: BlockPartition, index: Array, bound: int) -> BlockPartition:
     return BlockPartition(k.pick(p.sizes, index), strides, k.pick(starts(p), index), axes=p.axes, bound=bound)
 
 
+def repeated(p: BlockPartition, *, n: int) -> BlockPartition:
+    """The only component ``n`` times."""
+    return chosen(p, namespace(p.sizes).zeros((n,), dtype=p.sizes.dtype), p.bound * n)
+
+
 def fold(values: Array, p: BlockPartition, count: int) -> tuple[Array, BlockPartition]:
     """The first ``count`` inner axes as the last component axes: the values reshaped, and the block over them."""
     if count <= 0:

@@ -1,23 +1,24 @@
 """Broadcasting: which entry of each operand meets which slot, decided by structure, never by data.
 
-Shapes are right-aligned. Every operand is seen as levels over a flat axis, as the template (the operand
-with the most ragged axes) is: a dense axis is a uniform level. Going down the levels, an operand either
-has the template's entries (``same``), one entry for all (``one``), or some entry for each (``index``).
+Shapes are right-aligned. Every operand is seen as levels over a flat axis, as the template is: a dense axis
+is a uniform level. The template is the operand that has all axes of the result down to the last ragged one; where
+none has, one of them is stretched first. Going down the levels, an operand either has the template's entries
+(``same``), one entry for all (``one``), or some entry for each (``index``).
 """
 
 from collections.abc import Iterator
-from math import prod
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray
-from .._errors import complaint
-from .._levels import composed_splits, library, parents, positions, take_rows, used_mask
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
+from .._errors import DynamicShapeError, complaint
+from .._levels import composed_splits, library, parents, positions, splits_of, used_mask
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._agreement import agree, agree_lengths, cut, is_uniform
 from ._block_broadcast import meet_blocks
 from ._checking import is_scalar
+from ._stretch import repeated, under_rows, with_unit_axes
 
 State = str
 """``same``, ``one`` or ``index``."""
@@ -83,13 +84,11 @@ def plan(op: str, operands: list[Any]) -> Plan:
     ragged = [x for x in operands if isinstance(x, RaggedArray)]
     if any(x.block is not None for x in ragged):
         return Plan(*meet_blocks(op, operands))
-    template = max(ragged, key=lambda x: x.ragged_rank)
-    if all(is_scalar(x) or x is template for x in operands):
-        same = ("same",) * (template.ragged_rank + 1)
-        return Plan(template, tuple(operands), tuple(None if is_scalar(x) else same for x in operands))
-    ndim = max(x.ndim for x in operands if not is_scalar(x))
-    if ndim > template.ndim:
-        template = _with_leading_axes(op, template, operands, ndim)
+    first = ragged[0]
+    if all(is_scalar(x) or x is first for x in operands):
+        same = ("same",) * (first.ragged_rank + 1)
+        return Plan(first, tuple(operands), tuple(None if is_scalar(x) else same for x in operands))
+    template, operands = _template(op, operands, ragged)
     levels = [x if is_scalar(x) else _as_levels(op, x, template) for x in operands]
     states: list[tuple[State, ...] | None] = []
     ok: Any = True
@@ -101,29 +100,52 @@ def plan(op: str, operands: list[Any]) -> Plan:
     return Plan(template, tuple(levels), tuple(states), ok)
 
 
-def _with_leading_axes(op: str, x: RaggedArray, operands: list[Any], ndim: int) -> RaggedArray:
-    """Repeat the rows of the template under the leading axes that a dense operand of higher rank adds."""
-    extra = ndim - x.ndim
-    sizes = [1] * extra
-    for y in operands:
-        if not is_scalar(y) and y.ndim == ndim:
-            for i, n in enumerate(y.shape[:extra]):
-                if n is None or (1 not in (n, sizes[i]) and n != sizes[i]):
-                    raise _mismatch(op, x.shape, y.shape, "Leading axes must be uniform and agree.")
-                sizes[i] = n if sizes[i] == 1 else sizes[i]
-    copies = prod(sizes)
-    capacities = tuple(copies * n for n in entry_counts(x.partitions, x.capacity)[1:])
-    values, partitions = x.values, x.partitions
-    if copies != 1:
-        values, partitions = x.kernels.call(_repeat_rows, values, partitions, copies=copies, capacities=capacities)
-    return RaggedArray(values, (*uniform_levels(sizes[0], (*sizes[1:], x.nrows)), *partitions))
+def _template(op: str, operands: list[Any], ragged: list[RaggedArray]) -> tuple[RaggedArray, list[Any]]:
+    """The operand that the others are laid out over, stretched if need be, and the operands with it in its place."""
+    arrays = [x for x in operands if not is_scalar(x)]
+    ndim, inner = max(x.ndim for x in arrays), min(len(x.inner_shape) for x in ragged)
+    shapes = [(*(1,) * (ndim - x.ndim), *x.shape) for x in arrays]
+    met = [{n for n in sizes if n != 1} for sizes in zip(*(s[: ndim - inner] for s in shapes), strict=True)]
+    if any(len(sizes) > 1 for sizes in met):
+        return _tallest(op, arrays, ragged), operands
+    want = [sizes.pop() if sizes else 1 for sizes in met]
+
+    def cost(x: RaggedArray) -> tuple[int, int, int]:
+        have = (*(1,) * (ndim - x.ndim), *x.shape)
+        lacks = [n for m, n in zip(have, want, strict=False) if m != n]
+        return lacks.count(None), len(lacks), -x.ragged_rank
+
+    chosen = min((x for x in ragged if len(x.inner_shape) == inner), key=cost)
+    t = with_unit_axes(chosen, ndim - chosen.ndim)
+    for level, n in enumerate(want):
+        if t.shape[level] == n:
+            continue
+        t = repeated(t, level, n) if n is not None else under_rows(op, t, level, _rows_of(op, t, level, arrays))
+    return t, operands if t is chosen else [t if x is chosen else x for x in operands]
 
 
-def _repeat_rows(values: Array, partitions: tuple[Partition, ...], *, copies: int, capacities: tuple[int, ...]) -> Any:
-    like = library(partitions, values)
-    nrows = partitions[0].nrows
-    rows = namespace(like).arange(copies * nrows, dtype=like.dtype) % max(nrows, 1)
-    return take_rows(values, partitions, rows, capacities)
+def _tallest(op: str, arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArray:
+    """The operand to name where shapes do not fit."""
+    t = max(ragged, key=lambda x: x.ragged_rank)
+    tall = max(arrays, key=lambda x: x.ndim)
+    if tall.ndim > t.ndim:
+        raise _mismatch(op, t.shape, tall.shape, "Leading axes must be uniform and agree.")
+    return t
+
+
+def _rows_of(op: str, t: RaggedArray, level: int, arrays: list[Any]) -> RowPartition:
+    """The rows along the axis ``level``, on which the template has size 1, of each of its entries above."""
+    given = next(x for x in arrays if level - t.ndim + x.ndim >= 0 and x.shape[level - t.ndim] is None)
+    x = _as_levels(op, given, t)
+    states, _ = _states(op, t, x, given, above=level)
+    p = x.partitions[level - 1]
+    assert isinstance(p, RowPartition)
+    if set(states) != {"same"}:
+        p = RowPartition(t.kernels.call(_met_splits, t, x, states=states))
+    if not t.kernels.is_concrete(p, t.partitions):
+        got = f"traced row lengths of shapes {t.shape} and {tuple(given.shape)}"
+        raise DynamicShapeError(complaint(op, "one operand as large as the result", got, "Broadcast outside jit."))
+    return p
 
 
 def _as_levels(op: str, x: Any, template: RaggedArray) -> RaggedArray:
@@ -148,8 +170,13 @@ def _as_levels(op: str, x: Any, template: RaggedArray) -> RaggedArray:
     return RaggedArray(values if values.shape == shape else namespace(values).reshape(values, shape), partitions)
 
 
-def _states(op: str, t: RaggedArray, x: RaggedArray, given: Any) -> tuple[tuple[State, ...], Any]:
-    """The state of an operand at each level of the template, and whether it agrees; raises if an axis does not fit."""
+def _states(
+    op: str, t: RaggedArray, x: RaggedArray, given: Any, *, above: int | None = None
+) -> tuple[tuple[State, ...], Any]:
+    """The state of an operand at each level of the template, and whether it agrees; raises if an axis does not fit.
+
+    ``above`` names a level at which to stop.
+    """
     ok: Any = True
     rows = x.partitions[0].nrows
     if rows == t.nrows:
@@ -160,6 +187,8 @@ def _states(op: str, t: RaggedArray, x: RaggedArray, given: Any) -> tuple[tuple[
         raise _mismatch(op, t.shape, given.shape, _advice(t, given))
     states = [state]
     for level, (pt, px) in enumerate(zip(t.partitions, x.partitions, strict=True), start=1):
+        if level == above:
+            return tuple(states), ok
         if isinstance(px, UniformPartition):
             stretches = px.length == 1
             if isinstance(pt, UniformPartition) and (pt.length == px.length or stretches):
@@ -272,6 +301,10 @@ def _index(t: RaggedArray, x: RaggedArray, states: tuple[State, ...]) -> Array:
         known = (above < counts[level - 1]) & (met < mine[level - 1])
         index = xp.where(known, inside, xp.asarray(mine[level], dtype=inside.dtype))
     return index
+
+
+def _met_splits(t: RaggedArray, x: RaggedArray, *, states: tuple[State, ...]) -> Array:
+    return splits_of(_met_lengths(t, x, states=states))
 
 
 def _met_lengths(t: RaggedArray, x: RaggedArray, *, states: tuple[State, ...]) -> Array:

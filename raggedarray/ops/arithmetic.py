@@ -2,8 +2,9 @@
 
 Shapes broadcast from the right: ``[nrows, (len), *inner]`` with itself, with numbers, with dense arrays
 whose axes are 1 where the other's are ragged (``b[:, None]`` for per-row data). Dtypes promote as the
-standard says; Python numbers are weak. The result has the ragged operand's rows and capacity; empty rows
-stay empty. Rows that do not agree and axes that do not fit raise `ValueError`.
+standard says; Python numbers are weak. The result has the ragged operand's rows and capacity, times the size to
+which an axis of size 1 in front of them is stretched; empty rows stay empty. Rows that do not agree and axes that
+do not fit raise `ValueError`.
 """
 
 from typing import Any

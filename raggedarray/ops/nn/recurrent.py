@@ -180,7 +180,7 @@ def linear_recurrence(
         a = float(a)
     met = plan(op, [b, a])
     t = met.template
-    if t.ragged_rank != b.ragged_rank or t.nrows != b.nrows or not _broadcasts(met):
+    if t.shape[: t.ragged_rank + 1] != b.shape[: b.ragged_rank + 1] or not _broadcasts(met):
         got = f"{tuple(a.shape)}"
         raise ValueError(complaint(op, f"`a` that broadcasts to {b.shape}", got, "Repeat `b` first."))
     start = tuple(state_rows(op, b, s, "initial states") for s in begin)
