@@ -10,7 +10,7 @@ from .._partition import BlockPartition, RowPartition, block_of
 from .._typing import Array, DType
 from ..backends import Kernels, kernels, namespace
 from .blocks import contiguous
-from .creation import host_index
+from .creation import host_index, index_like
 
 
 def array_axes(shapes: list[tuple[int, ...]]) -> tuple[int | None, ...]:
@@ -52,20 +52,20 @@ def block_of_arrays(
         flat = [empty if dtype is None else namespace(empty).astype(empty, k.dtype(dtype, empty))]
     values = namespace(flat[0]).concat(flat)
     sizes = [n for a in leaves for n, m in zip(a.shape, axes, strict=False) if m is None]
-    return assemble(k, lengths, len(leaves), sizes, values, axes)
+    return assemble(lengths, len(leaves), sizes, values, axes)
 
 
 def assemble(
-    k: Kernels, lengths: list[list[int]], count: int, sizes: list[int], values: Array, axes: tuple[int | None, ...]
+    lengths: list[list[int]], count: int, sizes: list[int], values: Array, axes: tuple[int | None, ...]
 ) -> RaggedArray:
     """Packed components, and rows of them from lists of lengths."""
-    table = k.index(host_index([*sizes, *sizes[:0]]).reshape(count, axes.count(None)))
+    table = index_like(values, host_index(sizes).reshape(count, axes.count(None)))
     above: tuple[Any, ...] = ()
     for got in lengths:
         ends = [0]
         for n in got:
             ends.append(ends[-1] + n)
-        above = (*above, RowPartition(k.index(host_index(ends))))
+        above = (*above, RowPartition(index_like(values, host_index(ends))))
     return RaggedArray(values, (*above, as_last(BlockPartition(table, axes=axes, bound=int(values.shape[0])))))
 
 
@@ -86,4 +86,4 @@ def block_of_ragged(
         sizes += kernels(p.sizes).host(p.sizes).ravel().tolist()
     count = sum(p.nrows for p in blocks if p is not None)
     axes = blocks[0].axes if blocks[0] is not None else ()
-    return assemble(k, lengths, count, sizes, namespace(values[0]).concat(values), axes)
+    return assemble(lengths, count, sizes, namespace(values[0]).concat(values), axes)

@@ -10,9 +10,9 @@ from .._partition import BlockPartition, uniform_levels
 from .._typing import Array
 from ..backends import kernels, kind, namespace
 from ._block_views import at_index, fold
-from ._keys import as_index
 from ._rearrange import used_at
 from ._select import filled, to_dtype
+from .creation import index_like
 
 
 def over(x: RaggedArray, block: BlockPartition) -> RaggedArray:
@@ -105,7 +105,7 @@ def taken_along(op: str, x: RaggedArray, r: int, item: Any, axis: int) -> Ragged
     if kind(item.dtype) not in ("int", "uint"):
         raise IndexError(complaint(op, "an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
     k = kernels(block.sizes)
-    wanted = as_index(k, item, block.sizes)
+    wanted = index_like(block.sizes, item)
     need_index(op, x, r, wanted, axis)
     old = extents(block)
     made = of_extents((*old[:r], *(int(n) for n in wanted.shape), *old[r + 1 :]), block, 0)

@@ -16,6 +16,7 @@ from .._typing import Array
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._broadcast import into
 from ._select import ALL, FAR, NEW, Step
+from .creation import index_like
 
 SHAPE = "Check `x.shape`."
 
@@ -265,16 +266,11 @@ def _array(
             repeats = _most_equal(known) * (prod(shape) // known.size)
         elif not known.size:
             repeats = 0
-    moved = as_index(k, item, like)
+    moved = index_like(like, item)
     if tuple(moved.shape) != shape:
         moved = namespace(moved).broadcast_to(moved, shape)
     operands.append(moved)
     return Step(how, len(operands) - 1, shape, repeats=repeats)
-
-
-def as_index(k: Kernels, item: Any, like: Array) -> Array:
-    """An index array in this backend, the library of ``like``."""
-    return k.index(item) if kernels(item) is k or k.name != "generic" else namespace(like).asarray(item)
 
 
 def _most_equal(known: Any) -> int:

@@ -28,6 +28,7 @@ from ..backends import is_array, kernels, namespace
 from ._block_checks import check_traced, checked_bound, integers, table
 from ._checking import ragged_only, sizes_of
 from ._overflow import fits, spoil
+from .creation import host_index
 from .dtypes import host_namespace
 
 __all__ = ["contiguous", "from_blocks", "get_buffer", "to_blocks", "to_rows"]
@@ -84,7 +85,15 @@ def from_blocks(
         p = BlockPartition(sizes, xp.stack(steps(packed(p)), axis=1), offsets, axes=axes, bound=p.bound)
     if offsets is None and strides is not None:
         p = BlockPartition(sizes, strides, component_splits(p)[:-1], axes=axes, bound=p.bound)
-    return RaggedArray(buffer, (as_last(p),))
+    return RaggedArray(buffer, (as_last(p if k.name != "numpy" else _narrow(p, int(buffer.shape[0]))),))
+
+
+def _narrow(p: BlockPartition, slots: int) -> BlockPartition:
+    """NumPy's int64 as int32, unless an index into the buffer or a count of elements needs more."""
+    if max(slots, p.bound) > 2**31 - 1:
+        return p
+    arrays = (None if a is None else host_index(a) for a in (p.sizes, p.strides, p.offsets))
+    return BlockPartition(*arrays, axes=p.axes, bound=p.bound)
 
 
 def get_buffer(x: RaggedArray, /) -> Array:

@@ -14,6 +14,7 @@ from .._partition import RowPartition
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
 from ._checking import check_partitions, sizes_of
+from ._options import flag
 
 __all__ = [
     "from_nested_row_lengths",
@@ -59,32 +60,61 @@ def _nested(op: str, values: Array, nested: list[Array]) -> RaggedArray:
         if splits.ndim != 1 or splits.shape[0] == 0:
             shape = tuple(splits.shape)
             raise ValueError(complaint(op, "row splits of shape (nrows + 1,)", f"shape {shape}", "Start them with 0."))
-    k = kernels(values)
-    x = RaggedArray(values, tuple(RowPartition(k.index(splits)) for splits in nested))
+    x = RaggedArray(values, tuple(RowPartition(index_like(values, splits)) for splits in nested))
     check_partitions(op, x)
     return x
 
 
-def from_row_lengths(values: Array, row_lengths: Array) -> RaggedArray:
+def from_row_lengths(values: Array, row_lengths: Array, *, exact: bool | None = None) -> RaggedArray:
     """Rows of these lengths, end to end: ``[capacity, *inner]``, ``int[nrows]`` to ``[nrows, (len), *inner]``.
 
-    Slots past the summed lengths are slack. Values are not copied.
+    With ``exact`` the lengths must sum to the number of values (traced ones at run time under `checks`); without it,
+    slots past their sum are slack. The default is True, and False on JAX, where capacities are rounded up. Values are
+    not copied.
 
     >>> from_row_lengths(np.array([1.0, 2.0, 3.0]), np.array([2, 0, 1])).tolist()
     [[1.0, 2.0], [], [3.0]]
     """
-    values, row_lengths = _arrays("from_row_lengths", values, row_lengths)
-    return _nested("from_row_lengths", values, [_splits("from_row_lengths", row_lengths)])
+    return _of_lengths("from_row_lengths", values, [row_lengths], exact)
 
 
-def from_nested_row_lengths(values: Array, nested_row_lengths: Sequence[Array]) -> RaggedArray:
+def from_nested_row_lengths(
+    values: Array, nested_row_lengths: Sequence[Array], *, exact: bool | None = None
+) -> RaggedArray:
     """Rows of rows: one lengths array per ragged axis, outermost first.
+
+    With ``exact`` (see `from_row_lengths`) the lengths of each axis must sum to the number of rows of the next.
 
     >>> from_nested_row_lengths(np.array([1, 2, 3]), [np.array([2, 0]), np.array([1, 2])]).tolist()
     [[[1], [2, 3]], []]
     """
-    values, *nested = _arrays("from_nested_row_lengths", values, *nested_row_lengths)
-    return _nested("from_nested_row_lengths", values, [_splits("from_nested_row_lengths", n) for n in nested])
+    return _of_lengths("from_nested_row_lengths", values, list(nested_row_lengths), exact)
+
+
+def _of_lengths(op: str, values: Array, lengths: list[Array], exact: bool | None) -> RaggedArray:
+    values, *lengths = _arrays(op, values, *lengths)
+    nested = [_splits(op, n) for n in lengths]
+    if (kernels(values).trims if exact is None else flag(op, "exact", exact)) and values.ndim:
+        below = [f"{s.shape[0] - 1} rows of axis {axis}" for axis, s in enumerate(nested[1:], start=2)]
+        sizes = [*(s.shape[0] - 1 for s in nested[1:]), values.shape[0]]
+        for splits, n, what in zip(nested, sizes, [*below, f"{values.shape[0]} values"], strict=False):
+            _check_exact(op, splits, n, what)
+    return _nested(op, values, nested)
+
+
+def _check_exact(op: str, splits: Array, count: int, what: str) -> None:
+    """Raise unless lengths sum to what there is; where they are traced, at run time under `checks`."""
+    k, advice = kernels(splits), "Pass the missing values."
+    expected, got = f"lengths that sum to the {what}", "a sum of"
+    if not k.is_concrete(splits):
+        if k.checking():
+            k.check(splits[-1] == count, complaint(op, expected, f"{got} {{used}}", "Count them."), used=splits[-1])
+        return
+    used = int(k.host(splits)[-1])
+    if used < count:
+        advice = "Pass the length of every row, or `exact=False` if what is left over is slack."
+    if used != count:
+        raise ValueError(complaint(op, expected, f"{got} {used}", advice))
 
 
 def _splits(op: str, lengths: Array) -> Array:
@@ -103,16 +133,21 @@ def _splits(op: str, lengths: Array) -> Array:
             )
         if known.sum(dtype="float64") > 2.0**62:
             raise OverflowError(complaint(op, "lengths that sum to less than 2**62", f"{known.max()}", "Check them."))
-        ends = [0, *known.astype("int64").cumsum().tolist()]
-        return k.index(host_index(ends))
+        return host_index(splits_of(known.astype("int64")))
     return k.call(splits_of, lengths)
 
 
-def host_index(ends: list[int]) -> Any:
-    """Python integers as a NumPy array: int32, or int64 where that is too small."""
-    host = common("index", [])
-    wide = bool(ends) and ends[-1] > 2**31 - 1
-    return host.asarray(ends, dtype="int64" if wide else "int32")
+def host_index(ends: Any) -> Any:
+    """Integers as a NumPy array: int32, or int64 where that is too small."""
+    found = common("index", []).asarray(ends, dtype="int64")
+    wide = found.size and (found.max() > 2**31 - 1 or found.min() < -(2**31))
+    return found if wide else found.astype("int32")
+
+
+def index_like(like: Array, ends: Array) -> Array:
+    """Integers as indices in the library of ``like``."""
+    k = kernels(like)
+    return k.index(ends) if kernels(ends) is k or k.name != "generic" else namespace(like).asarray(ends)
 
 
 def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
@@ -156,7 +191,7 @@ def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
         if down.size:
             where = f"{ids[down[0] + 1]} after {ids[down[0]]} at slot {down[0] + 1}"
             raise ValueError(complaint("from_row_ids", "sorted row ids", where, "Sort values by row id first."))
-        return _nested("from_row_ids", values, [_splits_from_ids(ids, nrows=nrows)])
+        return _nested("from_row_ids", values, [host_index(_splits_from_ids(ids.astype("int64"), nrows=nrows))])
     return _nested("from_row_ids", values, [k.call(_splits_from_ids, k.index(row_ids), nrows=nrows)])
 
 
@@ -198,7 +233,7 @@ def from_rows(rows: Iterable[Array]) -> RaggedArray:
     ends = [0]
     for row in rows:
         ends.append(ends[-1] + int(row.shape[0]))
-    return RaggedArray(namespace(first).concat(rows), (RowPartition(k.index(host_index(ends))),))
+    return RaggedArray(namespace(first).concat(rows), (RowPartition(index_like(rows[0], host_index(ends))),))
 
 
 def _arrays(op: str, values: Any, *others: Any) -> list[Array]:

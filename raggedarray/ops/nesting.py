@@ -15,7 +15,7 @@ from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
 from ._block_building import array_axes, block_of_arrays, block_of_ragged, is_block
 from .conversion import asarray
-from .creation import host_index
+from .creation import host_index, index_like
 
 __all__ = ["ragged"]
 
@@ -96,7 +96,7 @@ def _from_dense(a: Array) -> RaggedArray:
         raise ValueError(complaint("ragged", "an array of rows", f"shape {tuple(a.shape)}", "Wrap one row in a list."))
     xp, (nrows, length, *inner) = namespace(a), a.shape
     values = xp.asarray(xp.reshape(a, (nrows * length, *inner)), copy=True)
-    splits = kernels(a).index(host_index([i * length for i in range(nrows + 1)]))
+    splits = index_like(a, host_index([i * length for i in range(nrows + 1)]))
     return RaggedArray(values, (RowPartition(splits),))
 
 
@@ -189,7 +189,7 @@ def _from_leaves(parts: _Parts, dtype: DType | None, item_shape: tuple[int | Non
     if shapes:
         _check_inner(levels, shapes, wanted[len(levels) :])
     values = _values(k, leaves, shapes, wanted, dtype)
-    return _assemble(k, levels[0][0], lengths, values, wanted)
+    return _assemble(levels[0][0], lengths, values, wanted)
 
 
 def _leaf_shapes(levels: list[list[int]], leaves: list[Array], dtype: DType | None) -> list[tuple[int, ...]]:
@@ -255,9 +255,7 @@ def _trailing(wanted: tuple[int | None, ...]) -> int:
     return count
 
 
-def _assemble(
-    k: Kernels, nrows: int, lengths: list[list[int]], values: Array, wanted: tuple[int | None, ...]
-) -> RaggedArray:
+def _assemble(nrows: int, lengths: list[list[int]], values: Array, wanted: tuple[int | None, ...]) -> RaggedArray:
     """Partitions from the lengths at each level; uniform levels are checked and folded."""
     levels = wanted[: max(len(lengths), len(wanted) - _trailing(wanted))]
     lengths = lengths + [[] for _ in range(len(levels) - len(lengths))]
@@ -268,7 +266,7 @@ def _assemble(
             ends = [0]
             for length in got or [0] * above:
                 ends.append(ends[-1] + length)
-            partitions, above = (*partitions, RowPartition(k.index(host_index(ends)))), ends[-1]
+            partitions, above = (*partitions, RowPartition(index_like(values, host_index(ends)))), ends[-1]
             continue
         bad = next((i for i, length in enumerate(got) if length != n), None)
         if bad is not None:
@@ -316,7 +314,7 @@ def _of_ragged(levels: list[list[int]], leaves: list[RaggedArray], dtype: DType 
     if dtype is not None:
         values = [namespace(v).astype(v, k.dtype(dtype, v)) for v in values]
     joined = namespace(values[0]).concat(values)
-    return _assemble(k, levels[0][0], lengths, joined, wanted + first.inner_shape)
+    return _assemble(levels[0][0], lengths, joined, wanted + first.inner_shape)
 
 
 def _lengths(x: RaggedArray, depth: int) -> list[int]:
