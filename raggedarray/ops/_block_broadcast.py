@@ -14,7 +14,6 @@ from .._partition import BlockPartition, RowPartition, UniformPartition, block_o
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._agreement import agree
-from ._block_gathering import over
 from ._block_views import entries, fold, repeated
 
 Met = tuple[RaggedArray, tuple[Any, ...], tuple[Any, ...]]
@@ -37,7 +36,8 @@ def meet_blocks(op: str, operands: list[Any]) -> Met:
     arrays = [x for x in operands if _is_operand(x)]
     rows = {x.shape[0] for x in arrays if x.ndim == lead.ndim} - {1}
     if lead.ragged_rank == lead.nrows == len(rows) == 1:
-        many = over(lead, lead.kernels.call(repeated, block_in(lead), n=rows.pop()))
+        view = lead.kernels.call(repeated, block_in(lead), n=rows.pop())
+        many = RaggedArray(lead.values, (as_last(view),))
         lead, operands = many, [many if x is lead else x for x in operands]
     if any(x.ndim > lead.ndim for x in arrays):
         tall = next(x for x in arrays if x.ndim > lead.ndim)
