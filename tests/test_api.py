@@ -39,7 +39,7 @@ NOT_ELEMENTWISE = {
 SHARED = {
     "as_block", "as_rows", "flat_only", "is_contiguous", "pack_values",
     "finished", "need_reduction", "packed", "reduced",
-    "getitem", "host_index", "host_namespace", "host_partitions", "levels", "longest_row", "merge_rows", "need_kind",
+    "getitem", "host_namespace", "host_partitions", "levels", "longest_row", "merge_rows", "need_kind",
     "plain", "reduce", "rows_below", "rows_of", "total", "used_entries",
 }  # fmt: skip
 """Functions that sibling families use."""

@@ -9,8 +9,8 @@ from .._errors import complaint
 from .._partition import BlockPartition, RowPartition, block_of
 from .._typing import Array, DType
 from ..backends import Kernels, kernels, namespace
+from ._indices import host_index, index_like
 from .blocks import contiguous
-from .creation import host_index, index_like
 
 
 def array_axes(shapes: list[tuple[int, ...]]) -> tuple[int | None, ...]:

@@ -15,8 +15,8 @@ from .._partition import UniformPartition
 from .._typing import Array
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._broadcast import into
+from ._indices import index_like
 from ._select import ALL, FAR, NEW, Step
-from .creation import index_like
 
 SHAPE = "Check `x.shape`."
 

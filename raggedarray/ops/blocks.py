@@ -27,8 +27,8 @@ from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._block_checks import check_traced, checked_bound, integers, table
 from ._checking import ragged_only, sizes_of
+from ._indices import host_index
 from ._overflow import fits, spoil
-from .creation import host_index
 from .dtypes import host_namespace
 
 __all__ = ["contiguous", "from_blocks", "get_buffer", "to_blocks", "to_rows"]

@@ -14,6 +14,7 @@ from .._partition import RowPartition
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
 from ._checking import check_partitions, sizes_of
+from ._indices import host_index, index_like
 from ._options import flag
 
 __all__ = [
@@ -135,19 +136,6 @@ def _splits(op: str, lengths: Array) -> Array:
             raise OverflowError(complaint(op, "lengths that sum to less than 2**62", f"{known.max()}", "Check them."))
         return host_index(splits_of(known.astype("int64")))
     return k.call(splits_of, lengths)
-
-
-def host_index(ends: Any) -> Any:
-    """Integers as a NumPy array: int32, or int64 where that is too small."""
-    found = common("index", []).asarray(ends, dtype="int64")
-    wide = found.size and (found.max() > 2**31 - 1 or found.min() < -(2**31))
-    return found if wide else found.astype("int32")
-
-
-def index_like(like: Array, ends: Array) -> Array:
-    """Integers as indices in the library of ``like``."""
-    k = kernels(like)
-    return k.index(ends) if kernels(ends) is k or k.name != "generic" else namespace(like).asarray(ends)
 
 
 def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:

@@ -14,8 +14,8 @@ from .._partition import BlockPartition, Partition, RowPartition, UniformPartiti
 from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
 from ._block_building import array_axes, block_of_arrays, block_of_ragged, is_block
+from ._indices import host_index, index_like
 from .conversion import asarray
-from .creation import host_index, index_like
 
 __all__ = ["ragged"]
 
