@@ -8,6 +8,7 @@ from ._array import RaggedArray
 from ._errors import DynamicShapeError
 from ._partition import BlockPartition, RowPartition, UniformPartition
 from .ops import arithmetic as _arithmetic
+from .ops import assembling as _assembling
 from .ops import blocks as _blocks_ops
 from .ops import bucket_plan as _bucket_plan
 from .ops import capacity as _capacity
@@ -44,6 +45,7 @@ from .ops import statistics as _statistics
 from .ops import transcendental as _transcendental
 from .ops import transforms as _transforms
 from .ops.arithmetic import *  # noqa: F403
+from .ops.assembling import *  # noqa: F403
 from .ops.blocks import *  # noqa: F403
 from .ops.blocks import is_contiguous as _is_contiguous  # noqa: F401
 from .ops.bucket_plan import *  # noqa: F403
@@ -101,6 +103,7 @@ __all__ = [
     "special",
     "testing",
     *_arithmetic.__all__,
+    *_assembling.__all__,
     *_blocks_ops.__all__,
     *_bucket_plan.__all__,
     *_capacity.__all__,

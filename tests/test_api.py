@@ -19,7 +19,7 @@ FAMILIES = [
 ]
 NOT_ELEMENTWISE = {
     "raggedarray.ops.capacity", "raggedarray.ops.comparison", "raggedarray.ops.components",
-    "raggedarray.ops.blocks", "raggedarray.ops.conversion",
+    "raggedarray.ops.assembling", "raggedarray.ops.blocks", "raggedarray.ops.conversion",
     "raggedarray.ops.dense_creation", "raggedarray.ops.dtypes", "raggedarray.ops.fft", "raggedarray.ops.linalg",
     "raggedarray.ops.bucket_plan", "raggedarray.ops.decompositions", "raggedarray.ops.einsum",
     "raggedarray.ops.map_components",

@@ -8,8 +8,9 @@ from .._blocks import known_total
 from .._errors import complaint
 from .._partition import BlockPartition, RowPartition, block_of
 from .._typing import Array, DType
-from ..backends import Kernels, kernels, namespace
+from ..backends import kernels, namespace
 from ._indices import host_index, index_like
+from ._leaves import end_to_end
 from .blocks import contiguous
 
 
@@ -25,7 +26,6 @@ def is_block(axes: tuple[int | None, ...]) -> bool:
 
 
 def block_of_arrays(
-    k: Kernels,
     lengths: list[list[int]],
     leaves: list[Array],
     axes: tuple[int | None, ...],
@@ -42,15 +42,11 @@ def block_of_arrays(
         if any(n is not None and n != m for n, m in zip((*axes, *inner), a.shape, strict=True)):
             want = f"arrays of shape {(*axes, *inner)}"
             raise ValueError(complaint("ragged", want, f"{tuple(a.shape)} at leaf {i}", "Change item_shape."))
-    arrays = [k.asarray(a) for a in leaves]
-    if dtype is not None:
-        arrays = [namespace(a).astype(a, k.dtype(dtype, a)) for a in arrays]
-    flat = [namespace(a).reshape(a, (prod(a.shape[: last + 1]), *a.shape[last + 1 :])) for a in arrays]
+    flat = [namespace(a).reshape(a, (prod(a.shape[: last + 1]), *a.shape[last + 1 :])) for a in leaves]
     if not flat:
         assert like is not None
-        empty = namespace(like).zeros((0, *(n or 0 for n in inner)), dtype=like.dtype)
-        flat = [empty if dtype is None else namespace(empty).astype(empty, k.dtype(dtype, empty))]
-    values = namespace(flat[0]).concat(flat)
+        flat = [namespace(like).zeros((0, *(n or 0 for n in inner)), dtype=like.dtype)]
+    values = end_to_end("ragged", flat, dtype)
     sizes = [n for a in leaves for n, m in zip(a.shape, axes, strict=False) if m is None]
     return assemble(lengths, len(leaves), sizes, values, axes)
 
@@ -69,9 +65,7 @@ def assemble(
     return RaggedArray(values, (*above, as_last(BlockPartition(table, axes=axes, bound=int(values.shape[0])))))
 
 
-def block_of_ragged(
-    k: Kernels, lengths: list[list[int]], leaves: list[RaggedArray], dtype: DType | None
-) -> RaggedArray:
+def block_of_ragged(lengths: list[list[int]], leaves: list[RaggedArray], dtype: DType | None) -> RaggedArray:
     """RaggedArrays with blocks as leaves: their components end to end under one more ragged axis."""
     parts = [contiguous(x) for x in leaves]
     blocks = [block_of(x.partitions) for x in parts]
@@ -80,10 +74,8 @@ def block_of_ragged(
     values, sizes = [], []
     for x, p in zip(parts, blocks, strict=True):
         assert p is not None
-        v = x.values[: int(known_total(p)), ...]
-        v = v if kernels(v) is k else k.asarray(v)
-        values.append(v if dtype is None else namespace(v).astype(v, k.dtype(dtype, v)))
+        values.append(x.values[: int(known_total(p)), ...])
         sizes += kernels(p.sizes).host(p.sizes).ravel().tolist()
     count = sum(p.nrows for p in blocks if p is not None)
     axes = blocks[0].axes if blocks[0] is not None else ()
-    return assemble(lengths, count, sizes, namespace(values[0]).concat(values), axes)
+    return assemble(lengths, count, sizes, end_to_end("ragged", values, dtype), axes)

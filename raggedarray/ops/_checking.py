@@ -56,6 +56,14 @@ def sizes_of(op: str, n: Any, *, many: bool = False) -> Any:
         raise TypeError(complaint(op, "a static size", what, "Pass an int that does not depend on data.")) from None
 
 
+def item_shape_of(op: str, given: Any) -> tuple[int | None, ...]:
+    """The shape of an entry of axis 0, None along a ragged axis."""
+    try:
+        return tuple(None if n is None else index(n) for n in given)
+    except TypeError:
+        raise TypeError(complaint(op, "item_shape of ints and None", repr(given), "Pass a tuple.")) from None
+
+
 def whole(op: str, what: str, n: Any, least: int) -> int:
     """A static int that is not less than ``least``."""
     n = sizes_of(op, n)

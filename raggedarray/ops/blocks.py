@@ -27,6 +27,7 @@ from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._block_checks import check_traced, checked_bound, integers, table
 from ._checking import ragged_only, sizes_of
+from ._columns import column, numeric
 from ._indices import host_index
 from ._overflow import fits, spoil
 from .dtypes import host_namespace
@@ -59,9 +60,11 @@ def from_blocks(
     [[[5.0, 4.0, 3.0], [2.0, 1.0, 0.0]]]
     """
     op = "from_blocks"
+    buffer, sizes, strides, offsets = (column(a) for a in (buffer, sizes, strides, offsets))
     if not is_array(buffer) or isinstance(buffer, RaggedArray) or not buffer.ndim:
         got = f"shape {tuple(buffer.shape)}" if is_array(buffer) else type(buffer).__name__
         raise ValueError(complaint(op, "a buffer with a first axis", got, "Pass an array of slots."))
+    numeric(op, buffer)
     given = [a for a in (sizes, strides, offsets) if is_array(a)]
     k = next((kernels(a) for a in (buffer, *given) if kernels(a).name != "numpy"), kernels(buffer))
     sizes = table(op, "sizes", integers(op, k, "sizes", sizes), 2)

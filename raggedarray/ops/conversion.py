@@ -13,6 +13,7 @@ from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
 from ._broadcast import into
 from ._checking import checked_scalar, is_scalar, ragged_only, sizes_of
+from ._columns import column, numeric
 from ._overflow import fits, spoil
 from .blocks import contiguous
 from .capacity import bucket_size, used_entries, with_capacity, with_rows
@@ -119,6 +120,7 @@ def _sizes_there(used: tuple[int, ...], capacity: int | tuple[int, ...] | None) 
 
 
 def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None) -> Array:
+    x = column(x)
     k = _backend("numpy" if xp is None else xp)
     if xp is None and is_array(x):
         k = kernels(x)
@@ -127,9 +129,11 @@ def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None)
             raise _needs_copy()
         x = kernels(x).host(x) if kernels(x).is_concrete(x) else x
     dtype = None if dtype is None else k.dtype(dtype, x if is_array(x) else None)
+    if is_array(x) and kernels(x).name == "numpy":
+        numeric("asarray", x)
     if is_array(x) and kernels(x) is k:
         return array_namespace(x).asarray(x, dtype=dtype, device=device, copy=copy)
-    out = k.asarray(x, dtype=dtype)
+    out = numeric("asarray", k.asarray(x, dtype=dtype))
     out = out if device is None else array_namespace(out).asarray(out, device=device)
     return array_namespace(out).asarray(out, copy=True) if copy and k.trims else out  # what left NumPy is a copy
 
@@ -268,12 +272,13 @@ def from_padded(
     >>> from_padded(np.array([[1, 2], [3, 0]]), lengths=np.array([2, 1])).tolist()
     [[1, 2], [3]]
     """
+    array, lengths, mask = (column(a) for a in (array, lengths, mask))
     given = [a for a in (array, lengths, mask) if is_array(a)]
     k = common("from_padded", given)
     array, lengths, mask = (
         a if a is None or (is_array(a) and kernels(a) is k) else k.asarray(a) for a in (array, lengths, mask)
     )
-    if array.ndim < 2:
+    if numeric("from_padded", array).ndim < 2:
         raise ValueError(
             complaint("from_padded", "shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes.")
         )

@@ -4,7 +4,7 @@ Every factory reads and checks its description where data can be read: what is w
 the first bad index. Under jit only shapes and dtypes are checked. Values are shared, never copied.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .._array import RaggedArray
@@ -14,6 +14,7 @@ from .._partition import RowPartition
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
 from ._checking import check_partitions, sizes_of
+from ._columns import column, numeric
 from ._indices import host_index, index_like
 from ._options import flag
 
@@ -23,7 +24,6 @@ __all__ = [
     "from_row_ids",
     "from_row_lengths",
     "from_row_splits",
-    "from_rows",
 ]
 
 
@@ -188,52 +188,14 @@ def _splits_from_ids(ids: Array, *, nrows: int) -> Array:
     return xp.astype(xp.searchsorted(ids, xp.arange(nrows + 1, dtype=ids.dtype)), ids.dtype, copy=False)
 
 
-def from_rows(rows: Iterable[Array]) -> RaggedArray:
-    """Rows from arrays ``(len, *inner)`` that agree in dtype and all axes but the first; copies them.
-
-    No rows at all give shape ``(0, None)`` of the default float dtype.
-
-    >>> from_rows([np.array([1.0, 2.0]), np.array([]), np.array([3.0])]).tolist()
-    [[1.0, 2.0], [], [3.0]]
-    """
-    rows = list(rows)
-    if not rows:
-        return _nested("from_rows", common("from_rows", []).asarray([], dtype="float64"), [host_index([0])])
-    for i, row in enumerate(rows):
-        if isinstance(row, RaggedArray):
-            raise TypeError(complaint("from_rows", "plain arrays", f"a RaggedArray as row {i}", "Use `ra.ragged`."))
-    k = common("from_rows", [row for row in rows if is_array(row)])
-    rows = [k.asarray(row) for row in rows]
-    first = rows[0]
-    for i, row in enumerate(rows):
-        if row.ndim == 0:
-            advice = "Stack them into one plain array."
-            raise ValueError(complaint("from_rows", "rows with at least one axis", f"shape () as row {i}", advice))
-        if row.shape[1:] != first.shape[1:] or row.dtype != first.dtype:
-            raise (TypeError if row.dtype != first.dtype else ValueError)(
-                complaint(
-                    "from_rows",
-                    f"rows of dtype {first.dtype} and shape (len, *{tuple(first.shape[1:])}) as row 0",
-                    f"{row.dtype} {tuple(row.shape)} as row {i}",
-                    "Convert the rows, or use `ra.ragged`.",
-                )
-            )
-    ends = [0]
-    for row in rows:
-        ends.append(ends[-1] + int(row.shape[0]))
-    return RaggedArray(namespace(first).concat(rows), (RowPartition(index_like(rows[0], host_index(ends))),))
-
-
 def _arrays(op: str, values: Any, *others: Any) -> list[Array]:
     """Arrays of one library; lists become NumPy arrays."""
     for x in (values, *others):
         if isinstance(x, RaggedArray):
             raise TypeError(complaint(op, "plain arrays", "a RaggedArray", "Use `ra.ragged` to nest rows."))
-    given = [x if is_array(x) else common(op, []).asarray(x) for x in (values, *others)]
+    given = [x if is_array(x) else common(op, []).asarray(x) for x in map(column, (values, *others))]
     k = common(op, given)
-    moved = [k.asarray(x) for x in given[:1]]
-    if kind(moved[0].dtype) == "other":
-        raise TypeError(complaint(op, "values of a numeric dtype", f"dtype {moved[0].dtype}", "Convert them."))
+    moved = [k.asarray(numeric(op, given[0]))]
     for x in given[1:]:
         if x.shape == (0,) and kind(x.dtype) == "float" and not is_array(others[0]):
             x = common(op, []).asarray(x, dtype="int32")  # an empty list has no dtype

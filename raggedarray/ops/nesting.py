@@ -5,23 +5,32 @@ the cost in Python is one pass over the entries and no recursion.
 """
 
 from itertools import chain
-from operator import index
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of
 from .._typing import Array, DType
-from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
+from ..backends import backend, is_array, kernels, namespace
 from ._block_building import array_axes, block_of_arrays, block_of_ragged, is_block
+from ._checking import item_shape_of
+from ._columns import is_missing, missing, numeric, opened
 from ._indices import host_index, index_like
+from ._leaves import end_to_end, with_entries
+from .capacity import used_entries
 from .conversion import asarray
 
 __all__ = ["ragged"]
 
 
 def ragged(
-    obj: Any, /, *, dtype: DType | None = None, item_shape: tuple[int | None, ...] | None = None, xp: Any = None
+    obj: Any,
+    /,
+    *,
+    dtype: DType | None = None,
+    item_shape: tuple[int | None, ...] | None = None,
+    xp: Any = None,
+    capacity: int | tuple[int, ...] | None = None,
 ) -> RaggedArray:
     """A RaggedArray from nested lists, a list of arrays, a dense array or a RaggedArray; always copies.
 
@@ -33,8 +42,10 @@ def ragged(
     No rows at all, as ``[]``, are lists; those of arrays are an empty array, ``np.zeros((0, ...))``. RaggedArrays as
     leaves add one outer ragged axis. ``[]`` gives
     shape ``(0, None)``. Python numbers take the default dtype of their kind; arrays keep theirs and must
-    agree unless ``dtype`` is given. The result is NumPy-backed unless ``xp`` (``"jax"`` or a namespace)
-    says otherwise or the leaves are of another library; its capacity is exact (on JAX: a `bucket_size`).
+    agree unless ``dtype`` is given, but for empty ones, which match any dtype. Columns of data frames (pandas, polars)
+    and arrays of objects are read as the lists or arrays that they hold. The result is NumPy-backed unless ``xp``
+    (``"jax"`` or a namespace) says otherwise or the leaves are of another library; its capacity is exact (on JAX: a
+    `bucket_size`), or what ``capacity`` says (see `asarray`).
 
     >>> ragged([[1.0, 2.0, 3.0], [], [4.0]]).shape
     (3, None)
@@ -46,13 +57,14 @@ def ragged(
     (2, None, 2)
     """
     if item_shape is not None:
-        item_shape = _item_shape(item_shape)
+        item_shape = item_shape_of("ragged", item_shape)
+    obj = opened(obj)
     if isinstance(obj, RaggedArray):
         out = _copy(obj)
     elif is_array(obj) and item_shape is None:
         out = _from_dense(obj)
     elif is_array(obj) and obj.ndim and not obj.shape[0] and is_block(item_shape or ()):
-        out = block_of_arrays(kernels(obj), [], [], item_shape or (), dtype, like=obj)
+        out = block_of_arrays([], [], item_shape or (), dtype, like=obj)
     else:
         out = _from_leaves(_take_apart(obj), dtype, item_shape)
     if dtype is not None:
@@ -61,14 +73,8 @@ def ragged(
         raise ValueError(
             complaint("ragged", f"entries of shape {tuple(item_shape)}", f"{out.shape[1:]}", "Change item_shape.")
         )
-    return out if xp is None else asarray(out, xp=xp)
-
-
-def _item_shape(given: Any) -> tuple[int | None, ...]:
-    try:
-        return tuple(None if n is None else index(n) for n in given)
-    except TypeError:
-        raise TypeError(complaint("ragged", "item_shape of ints and None", repr(given), "Pass a tuple.")) from None
+    numeric("ragged", out)
+    return out if xp is None and capacity is None else asarray(out, xp=xp, capacity=capacity)
 
 
 class _Parts(NamedTuple):
@@ -104,15 +110,22 @@ def _take_apart(obj: Any) -> _Parts:
     if is_array(obj):
         obj = [obj[i, ...] for i in range(obj.shape[0])] if obj.ndim else [obj]
     if not isinstance(obj, list | tuple):
-        advice = "Pass a list of rows; for an iterator use `ra.from_rows`."
+        table = hasattr(obj, "columns")
+        advice = "Pass one column." if table else "Pass a list of rows; for an iterator use `ra.from_rows`."
         raise TypeError(complaint("ragged", "lists, arrays or RaggedArrays", type(obj).__name__, advice))
     levels: list[list[int]] = []
     entries: list[Any] = [obj]
     while entries and all(isinstance(e, list | tuple | range) for e in entries):
         levels.append([len(e) for e in entries])
         entries = list(chain.from_iterable(entries))
+        if not set(map(type, entries)) <= _PYTHON:
+            entries = list(map(opened, entries))
     _same_kind(levels, entries)
     return _Parts(levels, entries)
+
+
+_PYTHON = {list, tuple, range, int, float, bool, complex}
+"""Types that hold nothing to be opened."""
 
 
 def _what(x: Any) -> str:
@@ -124,31 +137,26 @@ def _what(x: Any) -> str:
         return "an array"
     if isinstance(x, bool | int | float | complex) or is_array(x):
         return "a number"
-    return f"{type(x).__name__} {x!r}"
+    return type(x).__name__
 
 
 def _same_kind(levels: list[list[int]], entries: list[Any]) -> None:
-    if not entries:
-        return
     types = set(map(type, entries))
-    if len(types) > 1 or not types <= {int, float, bool, complex}:
-        what = [_what(e).split(" ")[0] if isinstance(e, str | bytes) else _what(e) for e in entries]
-        other = next((i for i, w in enumerate(what) if w != what[0]), None)
-        if other is not None:
-            raise ValueError(
-                complaint(
-                    "ragged",
-                    f"{what[0]} everywhere, as at {_place(levels, 0)}",
-                    f"{what[other]} at {_place(levels, other)}",
-                    "Bring the leaves to one depth and kind.",
-                )
-            )
-    if _what(entries[0]) not in ("a RaggedArray", "an array", "a number"):
-        raise TypeError(
-            complaint(
-                "ragged", "numbers or arrays as leaves", f"{_what(entries[0])} at {_place(levels, 0)}", "Convert it."
-            )
-        )
+    if not entries or (len(types) == 1 and types <= {int, float, bool, complex}):
+        return
+    what = list(map(_what, entries))
+    rows = len(levels) == 1 or any(w in ("a list", "an array", "a RaggedArray") for w in what)
+    gone = next((i for i, e in enumerate(entries) if is_missing(e, nan=rows)), None)
+    if gone is not None:
+        raise missing("ragged", entries[gone], f"at {_place(levels, gone)}", row=rows)
+    other = next((i for i, w in enumerate(what) if w != what[0]), None)
+    if other is not None:
+        expected = f"{what[0]} everywhere, as at {_place(levels, 0)}"
+        got = f"{what[other]} at {_place(levels, other)}"
+        raise ValueError(complaint("ragged", expected, got, "Bring the leaves to one depth and kind."))
+    if what[0] not in ("a RaggedArray", "an array", "a number"):
+        got = f"{what[0]} {entries[0]!r} at {_place(levels, 0)}"
+        raise TypeError(complaint("ragged", "numbers or arrays as leaves", got, "Convert it."))
 
 
 def _place(levels: list[list[int]], index: int) -> str:
@@ -182,18 +190,17 @@ def _from_leaves(parts: _Parts, dtype: DType | None, item_shape: tuple[int | Non
     if None not in wanted:
         advice = "Wrap the rows in a list." if item_shape is None else "Put None where the length varies."
         raise ValueError(complaint("ragged", "at least one ragged axis", f"entries of shape {wanted}", advice))
-    k = common("ragged", leaves) if shapes else backend("numpy")
     if shapes and is_block(wanted[len(levels) - 1 :]):
-        return block_of_arrays(k, levels[1:], leaves, wanted[len(levels) - 1 :], dtype)
+        return block_of_arrays(levels[1:], leaves, wanted[len(levels) - 1 :], dtype)
     lengths = [*levels[1:], *([s[0] for s in shapes],) * bool(shapes)]
     if shapes:
         _check_inner(levels, shapes, wanted[len(levels) :])
-    values = _values(k, leaves, shapes, wanted, dtype)
+    values = _values(leaves, shapes, wanted, dtype)
     return _assemble(levels[0][0], lengths, values, wanted)
 
 
 def _leaf_shapes(levels: list[list[int]], leaves: list[Array], dtype: DType | None) -> list[tuple[int, ...]]:
-    shapes = [tuple(a.shape) for a in leaves]
+    shapes, first = [tuple(a.shape) for a in leaves], with_entries(leaves)
     for i, (a, shape) in enumerate(zip(leaves, shapes, strict=True)):
         if len(shape) != len(shapes[0]):
             raise ValueError(
@@ -204,11 +211,11 @@ def _leaf_shapes(levels: list[list[int]], leaves: list[Array], dtype: DType | No
                     "Bring the arrays to one rank.",
                 )
             )
-        if dtype is None and a.dtype != leaves[0].dtype:
+        if dtype is None and a.dtype != leaves[first].dtype and 0 not in shape:
             raise TypeError(
                 complaint(
                     "ragged",
-                    f"dtype {leaves[0].dtype} everywhere, as at {_place(levels, 0)}",
+                    f"dtype {leaves[first].dtype} everywhere, as at {_place(levels, first)}",
                     f"{a.dtype} at {_place(levels, i)}",
                     "Pass `dtype=`.",
                 )
@@ -224,24 +231,14 @@ def _check_inner(levels: list[list[int]], shapes: list[tuple[int, ...]], inner: 
 
 
 def _values(
-    k: Kernels, leaves: list[Any], shapes: list[tuple[int, ...]], wanted: tuple[int | None, ...], dtype: DType | None
+    leaves: list[Any], shapes: list[tuple[int, ...]], wanted: tuple[int | None, ...], dtype: DType | None
 ) -> Array:
     """The leaves end to end: ``[total, *inner of the leaves]``."""
     if shapes:
-        arrays = [k.asarray(a) for a in leaves]
-        if kind(arrays[0].dtype) == "other":
-            raise TypeError(
-                complaint("ragged", "leaves of a numeric dtype", f"dtype {arrays[0].dtype}", "Convert them.")
-            )
-        if dtype is not None:
-            arrays = [namespace(a).astype(a, k.dtype(dtype, a)) for a in arrays]
-        return namespace(arrays[0]).concat(arrays)
+        return end_to_end("ragged", leaves, dtype)
+    k = backend("numpy")
     if leaves:
-        values = k.asarray(leaves, dtype=None if dtype is None else k.dtype(dtype))
-        if kind(values.dtype) == "other":
-            advice = "Pass numbers that fit a dtype."
-            raise TypeError(complaint("ragged", "leaves of a numeric dtype", f"dtype {values.dtype}", advice))
-        return values
+        return numeric("ragged", k.asarray(leaves, dtype=None if dtype is None else k.dtype(dtype)))
     inner = wanted[len(wanted) - _trailing(wanted) :]
     empty = k.asarray([], dtype="float64" if dtype is None else k.dtype(dtype))
     return namespace(empty).reshape(empty, (0, *inner))
@@ -280,21 +277,22 @@ def _assemble(nrows: int, lengths: list[list[int]], values: Array, wanted: tuple
 
 def _of_ragged(levels: list[list[int]], leaves: list[RaggedArray], dtype: DType | None) -> RaggedArray:
     """RaggedArrays as leaves: their rows end to end under one more ragged axis."""
-    first = leaves[0]
-    k = common("ragged", [x.values for x in leaves])
+    at = with_entries([x.values for x in leaves])
+    first = leaves[at]
     for i, x in enumerate(leaves):
-        if x.shape[1:] != first.shape[1:] or (dtype is None and x.dtype != first.dtype):
+        same = dtype is not None or 0 in x.values.shape or x.dtype == first.dtype
+        if x.shape[1:] != first.shape[1:] or not same:
             raise ValueError(
                 complaint(
                     "ragged",
-                    f"rows of {first.shape[1:]} {first.dtype}, as at {_place(levels, 0)}",
+                    f"rows of {first.shape[1:]} {first.dtype}, as at {_place(levels, at)}",
                     f"{x.shape[1:]} and {x.dtype} at {_place(levels, i)}",
                     "Bring them to one structure.",
                 )
             )
         if (x.block is None) != (first.block is None):
             what = ["rows" if y.block is None else "components that vary in several axes" for y in (first, x)]
-            want, got = f"{what[0]} everywhere, as at {_place(levels, 0)}", f"{what[1]} at {_place(levels, i)}"
+            want, got = f"{what[0]} everywhere, as at {_place(levels, at)}", f"{what[1]} at {_place(levels, i)}"
             raise ValueError(complaint("ragged", want, got, "Convert them with `ra.to_rows` or `ra.to_blocks`."))
         if not kernels(x.values).is_concrete(x.partitions):
             raise TypeError(complaint("ragged", "row lengths that can be read", "traced ones", "Build it outside jit."))
@@ -304,22 +302,18 @@ def _of_ragged(levels: list[list[int]], leaves: list[RaggedArray], dtype: DType 
             raise ValueError(
                 complaint("ragged", "leaves of one level", f"shape {first.shape}", "Join them with `ra.concat` first.")
             )
-        return block_of_ragged(k, lengths, leaves, dtype)
+        return block_of_ragged(lengths, leaves, dtype)
     wanted: tuple[int | None, ...] = (None,) * len(lengths)
     for depth, p in enumerate(first.partitions):
         wanted = (*wanted, p.length if isinstance(p, UniformPartition) else None)
         lengths.append([n for x in leaves for n in _lengths(x, depth)])
-    values = [x.values[: int(x.nested_row_splits[-1][-1]), ...] for x in leaves]
-    values = [v if kernels(v) is k else k.asarray(v) for v in values]
-    if dtype is not None:
-        values = [namespace(v).astype(v, k.dtype(dtype, v)) for v in values]
-    joined = namespace(values[0]).concat(values)
-    return _assemble(levels[0][0], lengths, joined, wanted + first.inner_shape)
+    values = [x.values[: used_entries(x)[-1], ...] for x in leaves]
+    return _assemble(levels[0][0], lengths, end_to_end("ragged", values, dtype), wanted + first.inner_shape)
 
 
 def _lengths(x: RaggedArray, depth: int) -> list[int]:
     """Row lengths at one level, slack rows left out."""
     splits = x.nested_row_splits
-    used = x.nrows if depth == 0 else int(splits[depth - 1][-1])
+    used = x.nrows if depth == 0 else used_entries(x)[depth - 1]
     ends = kernels(x.values).host(splits[depth])[: used + 1]
     return list((ends[1:] - ends[:-1]).tolist())
