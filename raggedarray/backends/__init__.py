@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from array_api_compat import array_namespace
+from numpy.ma import MaskedArray
 
 from .._errors import complaint
 from .._typing import Array, DType, Namespace
@@ -249,12 +250,25 @@ def backend(name: str) -> Kernels:
     return cast(Kernels, import_module(f".{name}", __name__))
 
 
-def _find(x: Array) -> tuple[Kernels, Namespace]:
+def _find(x: Array, op: str = "raggedarray") -> tuple[Kernels, Namespace]:
     found = _FOUND.get(type(x))
     if found is None:
+        need_plain(op, x)
         xp = array_namespace(x)
         found = _FOUND[type(x)] = (backend(_MODULE.get(xp.__name__, "generic")), xp)
     return found
+
+
+def is_masked(x: Any) -> bool:
+    """Whether ``x`` is an array of `numpy.ma`, which is not an array with some more: no op here knows of its mask."""
+    return isinstance(x, MaskedArray)
+
+
+def need_plain(op: str, x: Any) -> None:
+    """Raise where ``x`` has a mask."""
+    if is_masked(x):
+        advice = "Pass `x.filled(value)`, and the mask apart; `ra.from_padded` reads one that ends rows."
+        raise TypeError(complaint(op, "a plain array", "a masked one", advice))
 
 
 def kernels(x: Array) -> Kernels:
@@ -301,7 +315,7 @@ def is_array(x: Any) -> bool:
 
 def common(op: str, arrays: Sequence[Array]) -> Kernels:
     """The backend that these arrays meet in: NumPy gives way to the other library, others never mix."""
-    found = {id(k): (k, xp) for k, xp in map(_find, arrays) if k.name != "numpy"}
+    found = {id(k): (k, xp) for k, xp in (_find(x, op) for x in arrays) if k.name != "numpy"}
     spaces = {xp.__name__ for _, xp in found.values()}
     if len(spaces) > 1:
         raise TypeError(complaint(op, "arrays of one library", " and ".join(sorted(spaces)), "Move one of them first."))

@@ -16,6 +16,7 @@ from jax.sharding import Sharding
 
 from .._errors import complaint
 from .._typing import Array, DType
+from . import need_plain
 
 _LINE = 64
 
@@ -37,6 +38,7 @@ def _ready(x: Any, dtype: DType | None = None, slots: int | None = None) -> Any:
     """
     if not isinstance(x, np.ndarray):
         return x
+    need_plain("asarray", x)
     same = dtype is None or np.can_cast(x.dtype, dtype, "same_kind")
     dtype = jax.dtypes.canonicalize_dtype(dtype if same and dtype is not None else x.dtype)
     used = x.shape[0] if slots is None or x.ndim == 0 else min(slots, x.shape[0])
@@ -68,7 +70,7 @@ def move(
 
 
 def index(x: Any, /) -> Array:
-    """Integers as int32; without x64 JAX would wrap what does not fit, so that raises."""
+    """Integers as int32. Without x64 JAX would wrap what does not fit: that raises, or traced becomes the largest."""
     x = _narrow(x)
     return jax.device_put(x) if isinstance(x, np.ndarray) else x
 
@@ -76,7 +78,8 @@ def index(x: Any, /) -> Array:
 def _narrow(x: Any) -> Any:
     """Integers of this library as they are, others on the host, in a dtype that `jax.device_put` keeps."""
     if isinstance(x, Tracer):
-        return x
+        return _traced(x)
+    need_plain("index", x)
     if not jnp.issubdtype(x.dtype, jnp.integer):
         raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
     if isinstance(x, jax.Array) and x.dtype in (jnp.int32, jnp.int64):
@@ -92,3 +95,11 @@ def _narrow(x: Any) -> Any:
             )
         )
     return x.astype(np.int32)
+
+
+def _traced(x: Array) -> Array:
+    if x.dtype in (jnp.int32, jnp.int64) or not jnp.issubdtype(x.dtype, jnp.integer):
+        return x
+    wide = jax.dtypes.canonicalize_dtype(np.int64 if x.dtype.itemsize > 3 else np.int32)
+    top = np.iinfo(wide).max
+    return (jnp.minimum(x, np.asarray(top, x.dtype)) if np.iinfo(x.dtype).max > top else x).astype(wide)

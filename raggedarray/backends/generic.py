@@ -44,7 +44,15 @@ def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
 
 
 def index(x: Any, /) -> Array:
-    return x
+    """Integers as int32, or int64 where they have 32 bits or more without a sign; int64 arrays stay what they are."""
+    xp = array_namespace(x)
+    if not xp.isdtype(x.dtype, "integral"):
+        raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+    most = int(xp.iinfo(x.dtype).max)
+    if most > 1 << 63 and x.size and int(xp.max(x)) >= 1 << 63:
+        got = f"{int(xp.max(x))}"
+        raise OverflowError(complaint("index", "integers below 2**63", got, "Check where they come from."))
+    return xp.astype(x, xp.int32 if most < 1 << 31 else xp.int64, copy=False)
 
 
 def move(

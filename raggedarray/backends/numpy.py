@@ -14,7 +14,7 @@ import scipy.special
 
 from .._errors import complaint
 from .._typing import Array, DType
-from . import Reduction, Segments
+from . import Reduction, Segments, need_plain
 from ._attention_rows import attention as attention
 from ._components import each as each
 from ._numpy_components import einsum as einsum
@@ -47,14 +47,14 @@ def host(x: Array, /) -> Any:
 
 def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
     """A plain array in native byte order: reductions have no loops for the other one."""
-    if isinstance(x, np.ma.MaskedArray):
-        raise TypeError(complaint("asarray", "a plain array", "a masked one", "Pass `x.filled()`, and the mask apart."))
+    need_plain("asarray", x)
     x = np.asarray(x, dtype=dtype)
     return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
 
 
 def index(x: Any, /) -> Array:
     """Integers as int32, or int64 where int32 is too small; int64 arrays stay what they are."""
+    need_plain("index", x)
     x = np.asarray(x)
     if x.dtype.kind not in "iu":
         raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))

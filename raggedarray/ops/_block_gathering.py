@@ -10,9 +10,9 @@ from .._partition import BlockPartition, uniform_levels
 from .._typing import Array
 from ..backends import kernels, kind, namespace
 from ._block_views import at_index, fold
-from ._indices import index_like
+from ._indices import index_like, to_dtype
 from ._rearrange import used_at
-from ._select import filled, to_dtype
+from ._select import filled
 
 
 def over(x: RaggedArray, block: BlockPartition) -> RaggedArray:

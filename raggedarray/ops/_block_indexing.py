@@ -19,10 +19,11 @@ from ._block_gathering import filled_at, need_index, over, taken_along, without_
 from ._block_views import at_index, chosen, cut, with_axis
 from ._broadcast import into
 from ._indexing import perform
+from ._indices import to_dtype
 from ._keys import SHAPE, bounds_of, plain_steps, read
 from ._overflow import fits, spoil
 from ._rearrange import unfold, used_at
-from ._select import ALL, FAR, index_inner, sliced, to_dtype
+from ._select import ALL, FAR, index_inner, sliced
 from .capacity import bucket_size
 from .components import rows_of
 

@@ -12,6 +12,7 @@ from ._block_gathering import in_use, over
 from ._block_indexing import block_getitem
 from ._block_views import cut
 from ._checking import sizes_of
+from ._indices import to_dtype, widened
 from ._overflow import spoil
 from ._select import FAR
 from .capacity import with_capacity
@@ -73,7 +74,8 @@ def _each(op: str, k: Kernels, block: BlockPartition, given: Any, what: str) -> 
     if kind(given.dtype) not in ("int", "uint") or (given.ndim and tuple(given.shape) != (block.nrows,)):
         got = f"{given.dtype} of shape {tuple(given.shape)}"
         raise TypeError(complaint(op, f"an integer {what}, or one for each component", got, "Convert it."))
-    given = k.index(given if kernels(given) is k else k.asarray(given))
+    given = widened(given, k)
+    given = to_dtype(given if kernels(given) is k else k.asarray(given), block.sizes)
     return namespace(given).broadcast_to(given, (block.nrows,))
 
 

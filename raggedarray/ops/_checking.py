@@ -38,11 +38,15 @@ def checked_scalar(op: str, x: RaggedArray, value: Any, what: str = "initial", *
         return bool(value)
     if not isinstance(value, allowed.get(k, object)) and not (k != "bool" and isinstance(value, bool)):
         raise TypeError(complaint(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
-    if k in ("int", "uint") and not isinstance(value, bool):
-        limits = x.xp.iinfo(dtype)
-        if not int(limits.min) <= value <= int(limits.max):
-            raise OverflowError(complaint(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
+    if k in ("int", "uint") and not isinstance(value, bool) and not holds(x, value, dtype=dtype):
+        raise OverflowError(complaint(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
     return value
+
+
+def holds(x: Any, n: int, *, dtype: Any = None) -> bool:
+    """Whether the integer dtype of ``x`` (or this one) has this number. JAX would wrap one that it lacks."""
+    limits = namespace(x.values if isinstance(x, RaggedArray) else x).iinfo(x.dtype if dtype is None else dtype)
+    return int(limits.min) <= n <= int(limits.max)
 
 
 def sizes_of(op: str, n: Any, *, many: bool = False) -> Any:

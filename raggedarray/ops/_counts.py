@@ -10,9 +10,9 @@ from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._broadcast import into
 from ._checking import sizes_of
+from ._indices import to_dtype, widened
 from ._overflow import fits, spoil
 from ._rearrange import unfold, used_at
-from ._select import to_dtype
 from ._taking import agree_above
 from .capacity import bucket_size
 from .gathering import rows_below
@@ -48,10 +48,10 @@ def per_row(op: str, x: RaggedArray, k: Kernels, axis: int, given: Any, what: st
         got = f"{given.dtype} of shape {found}"
         raise TypeError(complaint(op, f"an integer {what}, or one per row, of shape {shape}", got, "Pass one per row."))
     if isinstance(given, RaggedArray):
-        given = unfold(into(k, given).used_values(), axis - 1)
+        given = unfold(into(k, widened(given, k)).used_values(), axis - 1)
         counts = k.call(_or_zero, given.values, given.partitions)
     else:
-        counts = k.asarray(given)
+        counts = k.asarray(widened(given, k))
         counts = namespace(counts).reshape(counts, (-1,)) if found else counts
     return counts, not_negative(op, k, counts, f"a {what}", "Cut with `ra.truncate`.")
 
@@ -141,7 +141,7 @@ def repeat_entries(x: RaggedArray, repeats: RaggedArray, axis: int, capacity: Si
         raise TypeError(complaint("repeat", expected, got, "Pass one per entry."))
     k = common("repeat", [x.values, repeats.values])
     x = unfold(into(k, x).used_values(), max(axis, x.ragged_rank))
-    mine = unfold(into(k, repeats).used_values(), axis)
+    mine = unfold(into(k, widened(repeats, k)).used_values(), axis)
     agree_above("repeat", x, mine, axis)
     given = k.call(_or_zero, mine.values, mine.partitions)
     fine = not_negative("repeat", k, given, "repeats", "Pass counts.")

@@ -261,7 +261,7 @@ def _array(
                 what = f"rows from {-size} to {size - 1}" if axis == 0 else f"indices from {-size} to {size - 1}"
                 got = f"{known[bad[0]]} at position {bad[0]}"
                 raise IndexError(complaint(op, what, got, "Check `len(x)`." if axis == 0 else advice))
-            known = known % max(size, 1)
+            known = common(op, []).index(known) % max(size, 1)
         if (size is not None or (known >= 0).all() or (known < 0).all()) and known.size:
             repeats = _most_equal(known) * (prod(shape) // known.size)
         elif not known.size:

@@ -18,6 +18,7 @@ from .._levels import library, parents, splits_of
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from .._typing import Array
 from ..backends import kernels, kind, namespace
+from ._indices import to_dtype
 
 
 class Step(NamedTuple):
@@ -212,20 +213,6 @@ def first_short(bad: Array, index: Array, lengths: Array, wanted: Array) -> tupl
         return xp.asarray(False), nothing, nothing, nothing
     at = xp.argmax(xp.astype(bad, xp.int32))
     return xp.any(bad), *(xp.take(a, xp.reshape(at, (1,)), axis=0)[0] for a in (index, lengths, wanted))
-
-
-def to_dtype(given: Any, like: Array) -> Array:
-    """Integers in the dtype of ``like``; what does not fit stays far out of range."""
-    xp = namespace(like)
-    if not hasattr(given, "dtype"):
-        return xp.asarray(given, dtype=like.dtype)
-    top, mine = int(xp.iinfo(like.dtype).max), xp.iinfo(given.dtype)
-    half = top // 2  # leaves room to add a length
-    if int(mine.max) > top:
-        given = xp.minimum(given, xp.asarray(half, dtype=given.dtype))
-        if int(mine.min) < 0:
-            given = xp.maximum(given, xp.asarray(-half, dtype=given.dtype))
-    return xp.astype(given, like.dtype, copy=False)
 
 
 def _limit(w: _Walk, each: int | None) -> int:

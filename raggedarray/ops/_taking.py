@@ -14,6 +14,7 @@ from .._typing import Array
 from ..backends import Kernels, Segments, backend, kernels, namespace
 from ._agreement import agree, is_uniform
 from ._checking import sizes_of
+from ._indices import widened
 from ._overflow import fits, spoil
 from .capacity import bucket_size
 from .components import host_partitions
@@ -110,7 +111,7 @@ def known_rows(op: str, k: Kernels, nrows: int, given: Array, used: Any = None) 
     """The indices on the host, checked (the first ``used`` of them); None where they are traced."""
     if not kernels(given).is_concrete(given):
         if k.checking() and used is None and given.shape[0]:
-            xp = namespace(given)
+            given, xp = widened(given), namespace(given)
             text = complaint(op, f"rows from {-nrows} to {nrows - 1}", "{low} to {high}", "Check `len(x)`.")
             low, high = xp.min(given), xp.max(given)
             k.check((low >= -nrows) & (high < nrows), text, low=low, high=high)

@@ -10,9 +10,9 @@ from .._errors import DynamicShapeError, complaint
 from .._levels import library, splits_of
 from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array, DType
-from ..backends import Kernels, backend, common, is_array, kernels, kind, namespace
+from ..backends import Kernels, backend, common, is_array, is_masked, kernels, kind, namespace
 from ._broadcast import into
-from ._checking import checked_scalar, is_scalar, ragged_only, sizes_of
+from ._checking import checked_scalar, holds, is_scalar, ragged_only, sizes_of
 from ._columns import column, numeric
 from ._overflow import fits, spoil
 from .blocks import contiguous
@@ -269,15 +269,20 @@ def from_padded(
     value whose run at the end of a row is dropped (NaN equals NaN). With none every element counts. The
     capacity is ``nrows * length``, the exact size on NumPy. Gradients flow to the elements that count.
 
+    An array of `numpy.ma` says by its mask what is missing: where that is the end of each row, no more need be given.
+
     >>> from_padded(np.array([[1, 2], [3, 0]]), lengths=np.array([2, 1])).tolist()
     [[1, 2], [3]]
     """
+    if is_masked(array):
+        if lengths is not None or mask is not None or padding is not None:
+            got, advice = "it and a keyword", "Pass `x.filled(value)`, or drop the keyword."
+            raise ValueError(complaint("from_padded", "the mask of the array alone", got, advice))
+        array, lengths = array.data, _lengths_of_mask(array) if array.ndim > 1 else None
     array, lengths, mask = (column(a) for a in (array, lengths, mask))
     given = [a for a in (array, lengths, mask) if is_array(a)]
     k = common("from_padded", given)
-    array, lengths, mask = (
-        a if a is None or (is_array(a) and kernels(a) is k) else k.asarray(a) for a in (array, lengths, mask)
-    )
+    array, mask = (a if a is None or (is_array(a) and kernels(a) is k) else k.asarray(a) for a in (array, mask))
     if numeric("from_padded", array).ndim < 2:
         raise ValueError(
             complaint("from_padded", "shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes.")
@@ -291,34 +296,54 @@ def from_padded(
             raise ValueError(complaint("from_padded", f"a bool mask of shape {(nrows, width)}", got, "Reshape it."))
         values, splits = k.call(_from_mask, array, mask)
         return RaggedArray(values, (RowPartition(k.index(splits)),))
-    ok = True if lengths is None else _check_lengths(k, lengths, nrows, width)
+    lengths, ok = (None, True) if lengths is None else _checked_lengths(k, lengths, nrows, width)
     if not (padding is None or is_scalar(padding) or is_array(padding)):
         raise TypeError(complaint("from_padded", "a number as padding=", repr(padding), "Pass the value that pads."))
+    if isinstance(padding, int) and kind(array.dtype) in ("int", "uint") and not holds(array, padding):
+        padding = None  # nothing is equal to it
     values, splits = k.call(_from_lengths, array, lengths, padding, ok=ok)
     return RaggedArray(values, (RowPartition(k.index(splits)),))
 
 
-def _check_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> Any:
-    """Whether every length is one: raises where that can be read."""
+def _lengths_of_mask(array: Any) -> Array:
+    """How many entries of each row stand before those that the mask of an array of `numpy.ma` calls missing."""
+    xp = namespace(array.data)
+    missing = xp.broadcast_to(xp.asarray(array.mask), array.shape)
+    known = xp.any(~missing, axis=tuple(range(2, array.ndim)))
+    lengths = xp.sum(known, axis=1)
+    inside = xp.arange(known.shape[1])[None, :] < lengths[:, None]
+    wrong = missing == xp.reshape(inside, (*inside.shape, *(1,) * (array.ndim - 2)))
+    if wrong.any():
+        at = tuple(int(axis[0]) for axis in wrong.nonzero())
+        want, advice = "a mask that is true from some place to the row's end", "Pass `x.filled(value)`, `mask=~x.mask`."
+        raise ValueError(complaint("from_padded", want, f"a missing entry at {at}", advice))
+    return lengths
+
+
+def _checked_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> tuple[Array, Any]:
+    """Lengths as indices of this library, and whether each is one: raises where that can be read."""
+    lengths = lengths if is_array(lengths) else k.asarray(lengths)
     if tuple(lengths.shape) != (nrows,):
         raise ValueError(
             complaint("from_padded", f"lengths of shape {(nrows,)}", f"{tuple(lengths.shape)}", "Pass one per row.")
         )
     if kind(lengths.dtype) not in ("int", "uint"):
         raise TypeError(complaint("from_padded", "integer lengths", f"dtype {lengths.dtype}", "Convert them."))
-    if k.is_concrete(lengths):
-        known = k.host(lengths)
+    own = kernels(lengths)
+    if own.is_concrete(lengths):
+        known = own.host(lengths)
         bad = ((known < 0) | (known > width)).nonzero()[0]
         if bad.size:
             got = f"{known[bad[0]]} at row {bad[0]}"
             raise ValueError(complaint("from_padded", f"lengths from 0 to {width}", got, "Pad the array further."))
-        return True
+        return k.index(lengths), True
+    lengths = k.index(lengths)
     xp = namespace(lengths)
     ok = xp.all((lengths >= 0) & (lengths <= width))
     if k.checking():
         text = complaint("from_padded", f"lengths from 0 to {width}", "{low} to {high}", "Pad the array further.")
         k.check(ok, text, low=xp.min(lengths), high=xp.max(lengths))
-    return ok
+    return lengths, ok
 
 
 def _from_lengths(array: Array, lengths: Array | None, padding: Array | None, *, ok: Any) -> tuple[Array, Array]:

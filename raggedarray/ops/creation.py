@@ -135,7 +135,7 @@ def _splits(op: str, lengths: Array) -> Array:
         if known.sum(dtype="float64") > 2.0**62:
             raise OverflowError(complaint(op, "lengths that sum to less than 2**62", f"{known.max()}", "Check them."))
         return host_index(splits_of(known.astype("int64")))
-    return k.call(splits_of, lengths)
+    return k.call(splits_of, k.index(lengths))
 
 
 def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:

@@ -17,10 +17,11 @@ from ._block_taking import take_block
 from ._broadcast import into
 from ._checking import sizes_of
 from ._indexing import report, run
+from ._indices import to_dtype, widened
 from ._keys import unfold
 from ._rearrange import array_of, one_axis
 from ._reduce import normal_axes
-from ._select import filled, first_short, to_dtype
+from ._select import filled, first_short
 from ._taking import Capacity, agree_above, known_rows, normal_rows, taken_rows
 from .blocks import as_rows
 from .capacity import with_capacity
@@ -56,7 +57,10 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity) -> Any:
     if not isinstance(x, RaggedArray):
         if isinstance(indices, RaggedArray):
             return _from_dense(op, x, indices, axis)
-        return namespace(x).take(x, indices, axis=axis)
+        given = _indices(op, indices)
+        k = common(op, [x, given])
+        x, given = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(given, k)))
+        return namespace(x).take(x, given, axis=axis)
     axis = one_axis(op, axis, x.ndim)
     if isinstance(indices, RaggedArray):
         if axis:
@@ -73,7 +77,9 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity) -> Any:
     k = common(op, [x.values, given])
     x = into(k, x).used_values()
     known = known_rows(op, k, x.nrows, given)
-    rows = known if known is not None and k.trims else k.call(normal_rows, k.index(given), nrows=x.nrows)
+    given = widened(given, k)
+    given = given if kernels(given) is k else k.asarray(given)
+    rows = known if known is not None and k.trims else k.call(normal_rows, given, nrows=x.nrows)
     return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None)
 
 
@@ -97,7 +103,7 @@ def _from_dense(op: str, x: Array, indices: RaggedArray, axis: int) -> RaggedArr
         raise ValueError(complaint(op, "axis 0 of a plain array", f"axis {axis}", "Move the axis to the front."))
     k = common(op, [x, indices.values])
     x = x if kernels(x) is k else k.asarray(x)
-    indices = into(k, _indices(op, indices)).used_values()
+    indices = into(k, widened(_indices(op, indices), k)).used_values()
     values, missing = k.call(_pick_rows, x, indices)
     report(op, missing, 0)
     return RaggedArray(values, indices.partitions)
@@ -111,7 +117,7 @@ def _pick_rows(x: Array, indices: RaggedArray) -> Any:
 def _ragged_rows(op: str, x: RaggedArray, indices: RaggedArray, capacity: Capacity) -> RaggedArray:
     """A level of rows of ``x``: one row for each index."""
     k = common(op, [x.values, indices.values])
-    x, indices = into(k, x).used_values(), into(k, _indices(op, indices)).used_values()
+    x, indices = (into(k, a).used_values() for a in (x, widened(_indices(op, indices), k)))
     if indices.inner_shape:
         indices = unfold(indices, indices.ndim - 1)
     rows, missing = k.call(_row_index, indices, nrows=x.nrows)
@@ -158,7 +164,7 @@ def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity =
         one = given[..., None] if isinstance(given, RaggedArray) else namespace(given).expand_dims(given, axis=-1)
         found = gather(x, one, batch_dims=batch_dims, capacity=capacity)
         return found[(*[slice(None)] * batch_dims, 0)]
-    mine = levels(k, given, given.ndim - 1)
+    mine = levels(k, widened(given, k), given.ndim - 1)
     x = levels(k, x, max(batch_dims, x.ragged_rank if isinstance(x, RaggedArray) else 0))
     agree_above("gather", x, mine, batch_dims - 1)
     index, missing = k.call(_within, x.partitions, mine, size=x.capacity, batch=batch_dims)
@@ -232,6 +238,8 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     x, indices = as_rows(x), as_rows(indices)
     given = _indices("take_along_axis", indices)
     if not isinstance(x, RaggedArray) and not isinstance(given, RaggedArray):
+        k = common("take_along_axis", [x, given])
+        x, given = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(given, k)))
         return namespace(x).take_along_axis(x, given, axis=axis)
     if x.ndim != given.ndim:
         got = f"{x.ndim} and {given.ndim} axes"
@@ -241,7 +249,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     for n, (a, b) in enumerate(zip(x.shape, given.shape, strict=True)):
         if n != axis and None not in (a, b) and a != b:
             raise ValueError(complaint("take_along_axis", f"{a} entries along axis {n}", f"{b}", "Align them first."))
-    x, mine = levels(k, x, x.ndim - 1), levels(k, given, x.ndim - 1)
+    x, mine = levels(k, x, x.ndim - 1), levels(k, widened(given, k), x.ndim - 1)
     agree_above("take_along_axis", x, mine, max(axis - 1, 0)) if axis else None
     index, missing = k.call(_along, x.partitions, mine, size=x.capacity, axis=axis)
     report("take_along_axis", missing, axis)

@@ -171,7 +171,7 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
         x = into(k, x).used_values()
     elif kernels(x) is not k:
         x = k.asarray(x)
-    splits = _checked_splits(k.index(row_splits if kernels(row_splits) is k else k.asarray(row_splits)), length)
+    splits = _checked_splits(k.index(row_splits), length)
     if not whole:
         x = unfold(x, max(a, x.ragged_rank if isinstance(x, RaggedArray) else 0))
     if a == 0:

@@ -21,6 +21,7 @@ from ._block_moves import move_block
 from ._broadcast import into
 from ._checking import checked_scalar, sizes_of
 from ._counts import pad_each, per_row
+from ._indices import widened
 from ._moves import Move
 from ._overflow import spoil
 from ._rearrange import array_of, axes_in_order, move, one_axis
@@ -105,7 +106,7 @@ def _shift(k: Kernels, shift: Any) -> Any:
     if shift.ndim or kind(shift.dtype) not in ("int", "uint"):
         got = f"{shift.dtype} {tuple(shift.shape)}"
         raise TypeError(complaint("roll", "an integer shift", got, "Pass an int, or one per axis."))
-    return k.index(shift if kernels(shift) is k else k.asarray(shift)) if k.name != "generic" else int(shift)
+    return k.index(shift) if k.name != "generic" else int(shift)
 
 
 def _roll_inner(values: Array, shift: Any, *, axis: int) -> Array:
@@ -213,6 +214,9 @@ def truncate(x: Any, /, length: Any, *, axis: int = 1) -> Any:
 
 
 def _truncate_each(x: RaggedArray, length: Any, a: int) -> Any:
+    values = length.values if isinstance(length, RaggedArray) else length
+    k = common("truncate", [x.values, values])
+    length = widened(length, k) if kind(length.dtype) in ("int", "uint") else length
     if x.block is not None and x.ragged_rank <= a <= x.depth and x.shape[a] is None:
         have = x.row_lengths(axis=a)
         if tuple(length.shape) != (x.partitions[-1].nrows,):
@@ -223,8 +227,6 @@ def _truncate_each(x: RaggedArray, length: Any, a: int) -> Any:
     if x.block is not None or x.shape[a] is not None:
         advice = "Pass an int, or cut a ragged axis."
         raise ValueError(complaint("truncate", f"one length for all rows along axis {a}", "an array", advice))
-    values = length.values if isinstance(length, RaggedArray) else length
-    k = common("truncate", [x.values, values])
     x = into(k, x).used_values()
     _, ok = per_row("truncate", x, k, a, length, "length")
     have = x.row_lengths(axis=a)

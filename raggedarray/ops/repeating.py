@@ -14,6 +14,7 @@ from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._broadcast import into
 from ._checking import sizes_of
 from ._counts import both, not_negative, repeat_entries
+from ._indices import widened
 from ._moves import Move
 from ._overflow import fits
 from ._rearrange import array_of, move, one_axis
@@ -55,7 +56,7 @@ def repeat(
         flat_only("repeat", x)
         x = flatten(x)
     if not isinstance(x, RaggedArray):
-        return namespace(x).repeat(x, repeats, axis=axis)
+        return _repeat_plain(x, repeats, axis)
     a = one_axis("repeat", 0 if axis is None else axis, x.ndim)
     if is_array(repeats) and repeats.ndim == 0 and kernels(repeats).is_concrete(repeats):
         repeats = sizes_of("repeat", repeats)
@@ -72,6 +73,14 @@ def repeat(
     if a > x.depth:
         return RaggedArray(x.kernels.call(_repeat_inner, x.values, n=n, axis=a - x.depth), x.partitions)
     return move("repeat", x, {a: Move("repeat", n)})
+
+
+def _repeat_plain(x: Array, repeats: Any, axis: int | None) -> Array:
+    if is_array(repeats) and kind(repeats.dtype) in ("int", "uint"):
+        k = common("repeat", [x, repeats])
+        x, repeats = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(repeats, k)))
+    out: Array = namespace(x).repeat(x, repeats, axis=axis)
+    return out
 
 
 def _no_sizes(op: str, size: Any, capacity: Any) -> None:
@@ -93,13 +102,13 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
     have = x.shape[a]
     if a and have is not None and a > x.depth and kernels(given).is_concrete(given):
         _no_sizes("repeat", size, capacity)
-        return RaggedArray(x.xp.repeat(x.values, x.kernels.asarray(given), axis=a - x.depth), x.partitions)
+        return RaggedArray(_repeat_plain(x.values, given, a - x.depth), x.partitions)
     if a:
         raise ValueError(complaint("repeat", f"one count along axis {a}", "an array", "Repeat rows, or pass an int."))
     if tuple(given.shape) != (have,):
         raise ValueError(complaint("repeat", f"{have} repeats", f"{given.shape[0]}", "Pass one per row."))
     k = common("repeat", [x.values, given])
-    x, given = into(k, x).used_values(), k.index(given if kernels(given) is k else k.asarray(given))
+    x, given = into(k, x).used_values(), k.index(given)
     fine = not_negative("repeat", k, given, "repeats", "Pass counts.")
     count = _repeated_count(k, given)
     if x.block is not None:

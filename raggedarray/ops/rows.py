@@ -13,10 +13,11 @@ from ._block_taking import narrow_block
 from ._broadcast import into
 from ._checking import checked_scalar, ragged_only, sizes_of
 from ._indexing import perform, run
+from ._indices import to_dtype, widened
 from ._keys import Plan
 from ._overflow import fits, spoil
 from ._rearrange import array_of, one_axis
-from ._select import ALL, FAR, Step, to_dtype
+from ._select import ALL, FAR, Step
 from .blocks import as_rows
 from .gathering import rows_below, take
 
@@ -58,7 +59,7 @@ def _integer(op: str, i: Any) -> int:
 
 def _row_bounds(splits: Array, i: Array) -> tuple[Array, Array]:
     xp, k, nrows = namespace(splits), kernels(splits), splits.shape[0] - 1
-    i = xp.astype(xp.reshape(i, (1,)), splits.dtype)
+    i = to_dtype(xp.reshape(i, (1,)), splits)
     i = xp.where(i < 0, i + nrows, i)
     i = xp.where((i < 0) | (i >= nrows), xp.asarray(nrows, dtype=i.dtype), i)
     return k.pick(splits[:-1], i)[0], k.pick(splits[1:] - splits[:-1], i)[0]
@@ -124,7 +125,7 @@ def _item(op: str, x: RaggedArray, i: Any, fill: Any, *, raises: bool) -> Any:
     if not is_array(i):
         i = max(min(_integer(op, i), FAR), -FAR)
     elif kernels(i) is not k:
-        i = k.index(i)
+        i = k.asarray(widened(i, k))
     steps = (ALL, Step("each" if per_row else "at", 0), *(ALL,) * (x.ragged_rank - 1))
     inner = (ALL,) * len(x.inner_shape)
     fill = k.asarray(fill, dtype=x.dtype) if is_array(fill) else fill
@@ -196,6 +197,7 @@ def _traced_run(x: Any, axis: int, size: int, start: Array, length: int) -> Any:
         raise TypeError(complaint("narrow", f"an integer start along axis {axis}", got, "Pass one for all rows."))
     if not 0 <= length <= size:
         raise ValueError(complaint("narrow", f"a run within {size} entries of axis {axis}", f"{length}", "Shorten it."))
+    start = widened(start)
     k, xp = kernels(start), namespace(start)
     begin = xp.where(start < 0, start + size, start)
     ok = (begin >= 0) & (begin + length <= size)
@@ -222,11 +224,11 @@ def _per_row(x: RaggedArray, k: Any, axis: int, given: Any, what: str) -> Any:
     if kind(given.dtype) not in ("int", "uint"):
         raise TypeError(complaint("narrow", f"an integer {what}", f"dtype {given.dtype}", "Convert it."))
     if isinstance(given, RaggedArray):
-        given, shape = into(k, given), tuple(given.shape)
+        given, shape = into(k, widened(given, k)), tuple(given.shape)
         if shape == tuple(x.shape[:axis]):
             return namespace(given.values).reshape(given.values, (-1,))
     else:
-        given, shape = k.asarray(given), tuple(given.shape)
+        given, shape = k.asarray(widened(given, k)), tuple(given.shape)
         if shape in ((), tuple(x.shape[:axis])):
             return namespace(given).reshape(given, (-1,)) if shape else given
     raise ValueError(complaint("narrow", f"a {what} of shape {x.shape[:axis]}", f"{shape}", "Pass one per row."))

@@ -13,12 +13,13 @@ from .._errors import complaint
 from .._levels import library, parents
 from .._partition import Partition, RowPartition
 from .._typing import Array, Axis
-from ..backends import is_half, kernels, kind, namespace
+from ..backends import is_array, is_half, kernels, kind, namespace
 from ..backends.generic import identity
 from ._agreement import agree, is_uniform
 from ._along import coordinates
 from ._broadcast import meet
 from ._checking import checked_scalar, is_scalar
+from ._indices import to_dtype, widened
 from ._reduce import Frame, run
 from .blocks import as_rows
 from .reduction import reduce, total
@@ -125,9 +126,12 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     if side not in ("left", "right"):
         raise ValueError(complaint("searchsorted", "side 'left' or 'right'", repr(side), "Pass one of these."))
     x1, x2, sorter = as_rows(x1), as_rows(x2), as_rows(sorter)
-    given = (x1, x2) if sorter is None else (x1, x2, sorter)
-    k, moved = meet("searchsorted", given)
-    x1, x2, sorter = (*moved, None)[:3]
+    k, (x1, x2) = meet("searchsorted", (x1, x2))
+    if sorter is not None:
+        if not is_array(sorter) or kind(sorter.dtype) not in ("int", "uint"):
+            got = f"dtype {sorter.dtype}" if is_array(sorter) else type(sorter).__name__
+            raise TypeError(complaint("searchsorted", "an integer sorter", got, "Pass `ra.argsort(x1)`."))
+        k, (x1, x2, sorter) = meet("searchsorted", (x1, x2, widened(sorter, k)))
     if isinstance(x1, RaggedArray) and is_scalar(x2):  # for every row
         x2 = checked_scalar("searchsorted", x1, x2, "x2") if isinstance(x2, int) else x2
         x2 = x1.xp.full((x1.nrows,), x2, dtype=None if isinstance(x2, float) else x1.dtype)
@@ -140,7 +144,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         p, q = x1.partitions[-1], sorter.partitions[-1]
         assert isinstance(p, RowPartition)
         agree("searchsorted", p, q, x1.ragged_rank, outermost=x1.ragged_rank == 1)
-        sorter = sorter.values[: x1.capacity, ...]
+        sorter = sorter.values
     if isinstance(x2, RaggedArray):
         found = k.call(_search, x1.values, x1.partitions, sorter, x2.values, x2.partitions[-1], side=side)
         return RaggedArray(found, x2.partitions)
@@ -189,7 +193,8 @@ def _search(
     low, high = starts, k.pick(p.splits[1:], row)
     if sorter is not None:
         above = parents(p, capacity, like)
-        source = k.pick(p.splits[:-1], above) + xp.astype(sorter, like.dtype)
+        here = xp.minimum(xp.arange(capacity), xp.asarray(sorter.shape[0]))
+        source = k.pick(p.splits[:-1], above) + to_dtype(k.pick(sorter, here), like)
         known = (above < p.nrows) & (source >= 0) & (source < capacity)
         values = k.pick(values, xp.where(known, source, xp.asarray(capacity, dtype=source.dtype)))
     for _ in range(capacity.bit_length()):  # halves every range at once

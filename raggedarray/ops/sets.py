@@ -17,7 +17,7 @@ from .._typing import Array
 from ..backends import Kernels, Segments, is_half, kernels, kind, namespace
 from ._along import ready, sort_key
 from ._broadcast import meet
-from ._checking import is_scalar
+from ._checking import holds, is_scalar
 from ._rearrange import array_of
 from .blocks import as_rows
 from .searching import searchsorted
@@ -172,9 +172,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     if isinstance(x2, RaggedArray):
         return _in_rows(k, x1, x2, invert)
     if isinstance(x2, int) and kind(x1.dtype) in ("int", "uint"):
-        limits = namespace(x1.values if isinstance(x1, RaggedArray) else x1).iinfo(x1.dtype)
-        if not int(limits.min) <= x2 <= int(limits.max):  # JAX would wrap it
-            x2 = float("nan")
+        x2 = x2 if holds(x1, x2) else float("nan")
     if isinstance(x1, RaggedArray):
         return RaggedArray(k.call(_isin, x1.values, x2, invert=invert), x1.partitions)
     return k.call(_isin, x1, x2, invert=invert)

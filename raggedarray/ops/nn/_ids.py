@@ -6,6 +6,7 @@ from ..._array import RaggedArray
 from ..._errors import complaint
 from ..._typing import Array
 from ...backends import kernels, kind, namespace
+from .._indices import widened
 from .._options import plain_only
 from ..capacity import used_entries
 
@@ -33,7 +34,10 @@ def never_empty(table: Array) -> Array:
 
 
 def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | None = None) -> None:
-    """Raise unless ids are from 0 to ``size - 1`` (or ``ignore``); of a RaggedArray, those outside slack."""
+    """Raise unless ids, as they were given, are from 0 to ``size - 1`` (or ``ignore``); in slack anything may be.
+
+    What comes behind this check takes them `widened`.
+    """
     values = ids.values if isinstance(ids, RaggedArray) else ids
     k, xp = kernels(values), namespace(values)
     concrete = ids.is_concrete() if isinstance(ids, RaggedArray) else k.is_concrete(ids)
@@ -47,6 +51,7 @@ def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | 
             at = tuple(int(axis[0]) for axis in found)
             raise IndexError(complaint(op, expected, f"{used[at]} at slot {at[0]}", advice))
     elif k.checking():
+        values = widened(values)
         known = (values >= 0) & (values < size)
         if ignore is not None:
             known = known | (values == ignore)

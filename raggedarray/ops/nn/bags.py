@@ -17,6 +17,7 @@ from .._agreement import agree
 from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
+from .._indices import widened
 from .._options import operand
 from ._ids import check_ids, need_ids, never_empty, table_of
 from ._windows import last_rows
@@ -52,9 +53,9 @@ def embedding_bag(ids: Any, table: Array, /, *, mode: str = "mean", weights: Any
         raise ValueError(complaint(op, "ids without inner axes", f"shape {ids.shape}", "Check the axes."))
     k = common(op, [ids.values, table] if weights is None else [ids.values, table, ragged_only(op, weights).values])
     table = table if kernels(table) is k else k.asarray(table)
-    ids = into(k, ids).used_values()
-    p = last_rows(op, ids)
     check_ids(op, ids, table.shape[0])
+    ids = into(k, widened(ids, k)).used_values()
+    p = last_rows(op, ids)
     if weights is not None:
         weights = _weights(op, ids, into(k, weights).used_values())
     values = k.call(_bag, ids, table, weights, mode=mode)
@@ -116,6 +117,7 @@ def one_hot(ids: Any, num_classes: int, /, *, dtype: DType | None = None) -> Any
     size = sizes_of("nn.one_hot", num_classes)
     if size < 0:
         raise ValueError(complaint("nn.one_hot", "num_classes of at least 0", f"{size}", "Pass a count."))
+    ids = widened(ids)
     x = into(ids.kernels, ids).used_values() if isinstance(ids, RaggedArray) else ids
     values = x.values if isinstance(x, RaggedArray) else x
     k = kernels(values)

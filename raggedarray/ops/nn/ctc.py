@@ -11,6 +11,7 @@ from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
 from .._dense import dense_softmax
+from .._indices import widened
 from .._options import flag
 from .._overflow import fits, spoil
 from .._reduce import accumulator
@@ -48,7 +49,7 @@ def ctc_loss(
     need_reduction(op, reduction)
     need_ids(op, ragged_only(op, labels), "labels")
     k = common(op, [ragged_only(op, logits).values, labels.values])
-    z, y = into(k, logits).used_values(), into(k, labels).used_values()
+    z, y = (into(k, a).used_values() for a in (logits, widened(labels, k)))
     if z.ragged_rank != 1 or len(z.inner_shape) != 1 or kind(z.dtype) != "float":
         got = f"{z.dtype} of shape {z.shape}"
         raise ValueError(complaint(op, "floating logits of shape (nrows, None, classes)", got, "Check the axes."))
@@ -57,7 +58,7 @@ def ctc_loss(
     classes, blank = z.inner_shape[0], sizes_of(op, blank)
     if not 0 <= blank < classes:
         raise ValueError(complaint(op, f"blank from 0 to {classes - 1}", f"{blank}", "Pass a class."))
-    check_ids(op, y, classes, what="labels")
+    check_ids(op, labels, classes, what="labels")
     if y.is_concrete():
         at = (k.host(y.values)[: int(k.host(y.row_splits)[-1])] == blank).nonzero()[0]
         if at.size:

@@ -13,6 +13,7 @@ from ..._structure import flat_rows
 from ..._typing import Array
 from ...backends import Segments, common, kernels, namespace
 from .._broadcast import into, meet
+from .._indices import widened
 from .._options import operand, plain_only
 from ..blocks import contiguous
 from ._ids import check_ids, need_ids, never_empty, table_of
@@ -104,12 +105,11 @@ def embedding(ids: Any, table: Array, /) -> Any:
     table = table_of(op, table)
     k = common(op, [ids.values if isinstance(ids, RaggedArray) else ids, table])
     table = table if kernels(table) is k else k.asarray(table)
+    check_ids(op, contiguous(ids) if isinstance(ids, RaggedArray) else ids, table.shape[0])
+    ids = widened(ids, k)
     if not isinstance(ids, RaggedArray):
-        ids = ids if kernels(ids) is k else k.asarray(ids)
-        check_ids(op, ids, table.shape[0])
-        return k.call(_embedding_plain, ids, table)
+        return k.call(_embedding_plain, ids if kernels(ids) is k else k.asarray(ids), table)
     ids = contiguous(into(k, ids).used_values())
-    check_ids(op, ids, table.shape[0])
     return RaggedArray(k.call(_embedding, ids, table), ids.partitions)
 
 

@@ -15,6 +15,7 @@ from ...backends import is_array, kernels, kind, namespace
 from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
+from .._indices import to_dtype, widened
 from .._overflow import fits, spoil
 from .._reduce import accumulator
 from ..capacity import bucket_size
@@ -71,11 +72,11 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
         got = f"{given.dtype} {given.shape}"
         raise ValueError(complaint(op, f"lengths: integers of shape {shape}", got, "Pass one per row."))
     if isinstance(given, RaggedArray):
-        given = into(k, given).used_values()
+        given = into(k, widened(given, k)).used_values()
         flat = k.call(_masked, given, nrows=p.nrows)
     else:
-        flat = k.index(given if kernels(given) is k else k.asarray(given)) if k.name != "generic" else given
-    return _within(op, namespace(flat).astype(flat, like.dtype, copy=False), capacity, like)
+        flat = k.index(given)
+    return _within(op, to_dtype(flat, like), capacity, like)
 
 
 def _within(op: str, flat: Array, capacity: int | None, like: Array) -> tuple[Array, int, Any]:

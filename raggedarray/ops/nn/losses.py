@@ -12,11 +12,12 @@ from ..._array import RaggedArray
 from ..._errors import complaint
 from ..._levels import used_mask
 from ..._typing import Array
-from ...backends import is_array, kernels, kind, namespace
+from ...backends import common, is_array, kernels, kind, namespace
 from .._along import column
 from .._broadcast import Plan, lay_out, meet, plan
-from .._checking import is_scalar, sizes_of
+from .._checking import holds, is_scalar, sizes_of
 from .._dense import dense_logsumexp
+from .._indices import widened
 from .._options import flag, in_range, need_shape, one_number, operand
 from .._overflow import spoil
 from .._reduce import accumulator
@@ -52,7 +53,11 @@ def cross_entropy(
     ignore_index = None if ignore_index is None else sizes_of(op, ignore_index)
     logits, targets = operand(op, logits), operand(op, targets)
     given = (logits, targets) if weight is None else (logits, targets, weight)
-    k, (z, y, *rest) = meet(op, tuple(map(packed, given)))
+    logits, targets, *rest = map(packed, given)
+    moved = targets
+    if kind(targets.dtype) in ("int", "uint"):
+        moved = widened(targets, common(op, [a.values if isinstance(a, RaggedArray) else a for a in (logits, targets)]))
+    k, (z, y, *rest) = meet(op, (logits, moved, *rest))
     if isinstance(z, RaggedArray) is not isinstance(y, RaggedArray) or not z.ndim:
         what = f"{type(logits).__name__} and {type(targets).__name__}"
         raise TypeError(complaint(op, "logits and targets that are both ragged, or both plain", what, "Convert one."))
@@ -73,10 +78,8 @@ def cross_entropy(
         raise ValueError(complaint(op, "ids where some are ignored", got, "Drop it, or pass ids."))
     if ids:
         need_ids(op, y, "targets")
-        limits = namespace(y.values if isinstance(y, RaggedArray) else y).iinfo(y.dtype)
-        if ignore_index is not None and not int(limits.min) <= ignore_index <= int(limits.max):
-            ignore_index = None
-        check_ids(op, y, classes, what="targets", ignore=ignore_index)
+        ignore_index = ignore_index if ignore_index is not None and holds(y, ignore_index) else None
+        check_ids(op, targets, classes, what="targets", ignore=ignore_index)
     static = {
         "ignore": ignore_index,
         "reduction": reduction,
