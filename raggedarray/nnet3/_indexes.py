@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import complaint
+from ..backends import need_plain
 
 Ints = NDArray[np.int32]
 ENTRY: Final = re.compile(r"\s*\(\s*(-?\d+)\s*,\s*(-?\d+)\s*(?::\s*(-?\d+)\s*)?(?:,\s*(-?\d+)\s*)?\)\s*")
@@ -126,6 +127,7 @@ def _inside(rows: Ints, left: int, right: int) -> NDArray[np.bool_]:
 
 
 def _rows(name: str, indexes: Any) -> Ints:
+    need_plain(f"ComputationRequest: {name}", indexes)
     got = np.asarray(indexes)
     expected, found = "", ""
     if got.size and (got.ndim != 2 or got.shape[1] != 3):

@@ -6,11 +6,12 @@ from .._blocks import counts, extents, on_host, starts, steps
 from .._errors import complaint
 from .._partition import BlockPartition
 from .._typing import Array
-from ..backends import Kernels, is_array, kernels, kind, namespace
+from ..backends import Kernels, is_array, kernels, kind, namespace, need_plain
 
 
 def integers(op: str, k: Kernels, what: str, given: Any) -> Array:
     """Integers, or nested lists of them, as index type."""
+    need_plain(op, given)
     try:
         return k.index(given if is_array(given) else k.asarray(given))
     except (ValueError, TypeError):

@@ -11,7 +11,7 @@ from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of
 from .._typing import Array, DType
-from ..backends import backend, is_array, kernels, namespace
+from ..backends import backend, is_array, kernels, namespace, need_plain
 from ._block_building import array_axes, block_of_arrays, block_of_ragged, is_block
 from ._checking import item_shape_of
 from ._columns import is_missing, missing, numeric, opened
@@ -144,6 +144,8 @@ def _same_kind(levels: list[list[int]], entries: list[Any]) -> None:
     types = set(map(type, entries))
     if not entries or (len(types) == 1 and types <= {int, float, bool, complex}):
         return
+    for e in entries:
+        need_plain("ragged", e)
     what = list(map(_what, entries))
     rows = len(levels) == 1 or any(w in ("a list", "an array", "a RaggedArray") for w in what)
     gone = next((i for i, e in enumerate(entries) if is_missing(e, nan=rows)), None)
