@@ -12,8 +12,9 @@ import numpy as np
 import raggedarray as ra
 from raggedarray import RaggedArray
 
-KINDS = ("flat", "uniform", "deep uniform", "rows", "rows of pairs", "pairs of rows")
-"""Levels above the components: none but axis 0, uniform ones, ragged ones, both."""
+LEVELS = {"flat": 1, "uniform": 2, "deep uniform": 3, "rows": 2, "rows of pairs": 3, "pairs of rows": 3}
+"""How many axes are not those of components: axis 0 alone, or uniform axes, ragged ones, both behind it."""
+KINDS = tuple(LEVELS)
 
 
 class Case(NamedTuple):
@@ -56,13 +57,12 @@ def filled(rng: np.random.Generator, shapes: Any, inner: tuple[int, ...]) -> Any
 
 def case_of(model: Any, kind: str, inner: tuple[int, ...], *, strided: bool) -> Case:
     """The model as a RaggedArray on NumPy: packed, or a transposed view between holes."""
-    levels = {"flat": 1, "uniform": 2, "rows": 2}.get(kind, 3)
     flat = [c for c in leaves(model) if isinstance(c, np.ndarray)]
     stored = [np.moveaxis(c, 0, 1)[:, ::-1] for c in flat] if strided else flat
     blocks = ra.ragged([*stored, np.zeros((0, 0, *inner), "float32")], item_shape=(None, None, *inner))[: len(flat)]
     if strided:
         blocks = ra.moveaxis(blocks, 1, 2)[:, ::-1]
-    return Case(_under(blocks, model, kind), model, levels)
+    return Case(_under(blocks, model, kind), model, LEVELS[kind])
 
 
 def _under(blocks: RaggedArray, model: Any, kind: str) -> RaggedArray:

@@ -173,8 +173,9 @@ def test_concat_with_plain_arrays(way: Way) -> None:
             f = lambda x, b, a=axis, flip=flip: ra.concat([b, x] if flip else [x, b], axis=a)  # noqa: E731
             items = [b.tolist(), x.tolist()] if flip else [x.tolist(), b.tolist()]
             assert_nested(way.run(("dense", axis, flip), f, *pair), joined(axis, items))
-    with pytest.raises(ValueError, match="only behind the joined axis"):
-        ra.concat([ragged([np.ones((2, 1))]), np.ones((1, 2, 1))], axis=2)
+    assert ra.concat([ragged([np.ones((2, 1))]), np.zeros((1, 2, 1))], axis=2).tolist() == [[[1, 0], [1, 0]]]
+    with pytest.raises(ValueError, match="^concat: expected equal row lengths along axis 1, got 3 and 2 at row 0"):
+        ra.concat([ragged([np.ones((3, 1))]), np.ones((1, 2, 1))], axis=2)
 
 
 def test_concat_rows_of_slack_do_not_leak() -> None:

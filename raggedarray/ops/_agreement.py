@@ -8,8 +8,9 @@ from typing import Any
 
 from .._errors import complaint
 from .._partition import Partition, RowPartition, UniformPartition
+from .._structure import nested_splits
 from .._typing import Array
-from ..backends import kernels, namespace
+from ..backends import Kernels, kernels, namespace
 
 
 def agree(op: str, p: RowPartition, q: RowPartition, level: int, *, outermost: bool) -> None:
@@ -86,6 +87,21 @@ def _same_lengths(op: str, a: list[int], b: list[int], level: int) -> None:
 def _lengths(splits: Any, count: int) -> list[int]:
     lengths: list[int] = (splits[1:] - splits[:-1]).tolist()
     return lengths + [0] * (count - len(lengths))
+
+
+def written_alike(k: Kernels, structures: list[Any], levels: int) -> list[tuple[Partition, ...]]:
+    """The first ``levels`` of each structure, of rows and uniform levels: one that is ragged elsewhere as splits."""
+    firsts = [tuple(partitions[:levels]) for partitions in structures]
+    mixed = tuple(n for n, ps in enumerate(zip(*firsts, strict=True)) if len({type(p) for p in ps}) > 1)
+    if not mixed:
+        return firsts
+    like = next(p.splits for ps in firsts for p in ps if isinstance(p, RowPartition))
+    return [k.call(_written, ps, like, at=mixed) for ps in firsts]
+
+
+def _written(partitions: tuple[Partition, ...], like: Array, *, at: tuple[int, ...]) -> tuple[Partition, ...]:
+    splits = nested_splits(partitions, like)
+    return tuple(RowPartition(splits[n]) if n in at else p for n, p in enumerate(partitions))
 
 
 def cut(partitions: tuple[Partition, ...], sizes: tuple[int, ...]) -> tuple[Partition, ...]:

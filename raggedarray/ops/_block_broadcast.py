@@ -155,7 +155,7 @@ def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: l
             elif (n is None) != (found[0] is None) or (n is not None and n != found[0]):
                 raise _mismatch(op, lead, x, "A dense axis may meet a ragged one only with size 1.")
             elif n is None:
-                _agree_sizes(op, found[1], size, len(lead.partitions) + r)
+                agree_sizes(op, found[1], size, len(lead.partitions) + r)
         axes.append(1 if found is None else found[0])
         if found is not None and found[0] is None:
             columns.append(found[1] if found[2].entry != "one" else _everywhere(found[1], block.nrows))
@@ -196,7 +196,8 @@ def _inner(op: str, there: list[tuple[_Form, Any]], lead: RaggedArray) -> None:
             raise _mismatch(op, lead, x, "Inner axes must agree, or be 1.")
 
 
-def _agree_sizes(op: str, a: Array, b: Array, axis: int) -> None:
+def agree_sizes(op: str, a: Array, b: Array, axis: int) -> None:
+    """Raise unless components have equal sizes along an axis, as far as can be known."""
     if a is b:
         return
     k = kernels(a)

@@ -9,7 +9,7 @@ from .._errors import complaint
 from .._partition import BlockPartition, uniform_levels
 from .._typing import Array
 from ..backends import kernels, kind, namespace
-from ._block_views import at_index, fold
+from ._block_views import at_index, chosen, fold
 from ._indices import index_like, to_dtype
 from ._rearrange import used_at
 from ._select import filled
@@ -26,6 +26,15 @@ def in_use(x: RaggedArray) -> Array:
     xp = namespace(block.sizes)
     used = used_at(above, len(above)) if above else block.nrows
     return xp.arange(block.nrows, dtype=block.sizes.dtype) < used
+
+
+def numbered(block: BlockPartition, index: Array, above: Any) -> BlockPartition:
+    """Components by number; what is no number of one, or slack of the levels above, gives an empty one."""
+    xp = namespace(index)
+    there = (index >= 0) & (index < block.nrows)
+    if above:
+        there = there & (xp.arange(index.shape[0], dtype=index.dtype) < used_at(above, len(above)))
+    return chosen(block, xp.where(there, index, xp.asarray(block.nrows, dtype=index.dtype)), block.bound)
 
 
 def need_index(op: str, x: RaggedArray, r: int, wanted: Array, axis: int) -> None:

@@ -15,14 +15,14 @@ from .._errors import DynamicShapeError, complaint
 from .._partition import BlockPartition, UniformPartition
 from .._typing import Array
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
-from ._block_gathering import filled_at, need_index, over, taken_along, without_ragged
-from ._block_views import at_index, chosen, cut, with_axis
+from ._block_gathering import filled_at, need_index, numbered, over, taken_along, without_ragged
+from ._block_views import at_index, cut, with_axis
 from ._broadcast import into
 from ._indexing import perform
 from ._indices import to_dtype
 from ._keys import SHAPE, bounds_of, plain_steps, read
 from ._overflow import fits, spoil
-from ._rearrange import unfold, used_at
+from ._rearrange import unfold
 from ._select import ALL, FAR, index_inner, sliced
 from .capacity import bucket_size
 from .components import rows_of
@@ -139,19 +139,10 @@ def _picked(op: str, x: RaggedArray, outer: list[Any], capacity: int | None) -> 
         advice = "Use `ra.to_padded`."
         raise DynamicShapeError(complaint(op, "a component of known size", "traced sizes", advice))
     found = unfold(found, found.ndim - 1)
-    made: BlockPartition = k.call(_numbered, block, found.values, found.partitions)
+    made: BlockPartition = k.call(numbered, block, found.values, found.partitions)
     bound, ok = _bound(op, made, steps, capacity)
     made = BlockPartition(made.sizes, made.strides, made.offsets, axes=made.axes, bound=bound)
     return RaggedArray(spoil(x.values, ok), (*found.partitions, as_last(clamped(made, ok))))
-
-
-def _numbered(block: BlockPartition, index: Array, above: Any) -> BlockPartition:
-    """Components by number; what is no number of one, or slack of the levels above, gives an empty one."""
-    xp = namespace(index)
-    there = (index >= 0) & (index < block.nrows)
-    if above:
-        there = there & (xp.arange(index.shape[0], dtype=index.dtype) < used_at(above, len(above)))
-    return chosen(block, xp.where(there, index, xp.asarray(block.nrows, dtype=index.dtype)), block.bound)
 
 
 def _bound(op: str, made: BlockPartition, steps: Any, capacity: int | None) -> tuple[int, Any]:

@@ -1,37 +1,45 @@
-"""Components joined: more of them, or each made of one part from every operand along an axis."""
+"""Components joined: more of them under the levels above, or each made of one part from every operand."""
 
+from collections.abc import Callable
 from typing import Any
 
-from .._array import RaggedArray, as_last, block_in
-from .._blocks import Elements, addresses, as_table, elements, extents, is_packed, known_total, starts, steps
+from .._array import RaggedArray, as_last, block_in, rebuild
+from .._blocks import Elements, addresses, as_table, elements, extents, known_total, starts, steps
 from .._errors import complaint
-from .._partition import BlockPartition, RowPartition
+from .._partition import BlockPartition, RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import kernels, namespace
-from ._agreement import agree
+from ._agreement import agree, cut, written_alike
+from ._block_gathering import numbered
+from ._block_levels import same_levels
 from ._block_views import entries, fold
+from ._rearrange import unfold
 from .blocks import contiguous, to_blocks
 
+Join = Callable[[str, list[Any], int], Any]
+"""Rows joined along an axis: what component numbers do."""
 
-def join_blocks(op: str, xs: list[Any], a: int) -> RaggedArray:
-    """Join blocks, rows and plain arrays (of one library and rank) along axis ``a``."""
-    lead = next(x for x in xs if isinstance(x, RaggedArray) and x.block is not None)
-    above, axes = len(lead.partitions) - 1, block_in(lead).axes
-    forms = [_as_block(op, x, lead, i) for i, x in enumerate(xs)]
+
+def join_blocks(op: str, xs: list[Any], a: int, join: Join) -> RaggedArray:
+    """Join blocks, rows and plain arrays (of one library and rank) along axis ``a``; ``join`` does it for rows."""
+    xs = same_levels(xs)
+    ragged = [x for x in xs if isinstance(x, RaggedArray)]
+    lead = next(x for x in ragged if x.block is not None)
+    above = max(len(x.partitions) for x in ragged if x.block is not None) - 1
+    forms = [_below(op, x, above, lead, i) for i, x in enumerate(xs)]
+    axes = max(len(block.axes) for block in map(_block, forms) if block is not None)
+    forms = [_as_block(x, axes, lead) for x in forms]
+    inner = a - above - axes
     for i, x in enumerate(forms):
-        for level, (p, q) in enumerate(zip(lead.partitions[:above], x.partitions[:above], strict=True), start=1):
-            if isinstance(p, RowPartition) and isinstance(q, RowPartition) and a > level - 1:
-                agree(op, p, q, level, outermost=level == 1)
-        if x.ndim != lead.ndim or (x.inner_shape != lead.inner_shape and a <= above + len(axes)):
+        shapes = [list(y.inner_shape) for y in (forms[0], x)]
+        for shape in shapes if inner > 0 else ():
+            del shape[inner - 1 : inner]
+        if len(block_in(x).axes) != axes or shapes[0] != shapes[1]:
             raise _unfit(op, lead, x, a, i)
-    if above and a <= above:
-        advice = "Join their rows with `ra.ragged([*x, *y])` outside jit."
-        raise ValueError(complaint(op, f"an axis from {above + 1}, of components", f"axis {a}", advice))
-    if a > above + len(axes):
-        return _join_inner(op, forms, a - above - len(axes))
-    if a == 0:
-        return _append(op, forms)
-    return _along(op, forms, a - above - 1)
+    if a <= above:
+        return _append(op, forms, a, join)
+    forms = _alike(op, forms, a)
+    return _join_inner(op, forms, inner) if inner > 0 else _along(op, forms, a - above - 1)
 
 
 def _unfit(op: str, lead: RaggedArray, x: Any, a: int, i: int) -> ValueError:
@@ -39,20 +47,58 @@ def _unfit(op: str, lead: RaggedArray, x: Any, a: int, i: int) -> ValueError:
     return ValueError(complaint(op, f"shapes that agree with {lead.shape} but for axis {a}", got, "Align them first."))
 
 
-def _as_block(op: str, x: Any, lead: RaggedArray, i: int) -> RaggedArray:
-    """An operand as a block with the component axes of ``lead``."""
-    axes, above = len(block_in(lead).axes), len(lead.partitions) - 1
-    if isinstance(x, RaggedArray):
-        x = to_blocks(x) if x.block is None and not above else x
-        assert isinstance(x, RaggedArray)
-        if x.block is None or len(x.partitions) != above + 1:
-            raise ValueError(complaint(op, f"blocks, as {lead.shape}", f"{x.shape} as operand {i}", "Convert them."))
-        values, block = fold(x.values, block_in(x), axes - len(block_in(x).axes))
-        return RaggedArray(values, (*x.partitions[:-1], as_last(block)))
-    if above:
-        raise ValueError(complaint(op, f"blocks, as {lead.shape}", f"a plain array as operand {i}", "Make it ragged."))
-    values, block = entries(x, axes, block_in(lead).sizes)
-    return RaggedArray(values, (as_last(block),))
+def _block(x: RaggedArray) -> BlockPartition | None:
+    return x.block if x.partitions else None
+
+
+def _below(op: str, x: Any, above: int, lead: RaggedArray, i: int) -> RaggedArray:
+    """An operand with ``above`` levels, and a block below them if it is ragged there."""
+    if isinstance(x, RaggedArray) and x.block is not None:
+        if len(x.partitions) != above + 1:
+            want = f"{above} levels above the components, as in {lead.shape}"
+            raise ValueError(complaint(op, want, f"{x.shape} as operand {i}", "Nest both alike."))
+        return x
+    rows = unfold(x, above)
+    if len(rows.partitions) == above:
+        return rows
+    below = to_blocks(RaggedArray(rows.values, rows.partitions[above:]))
+    return RaggedArray(below.values, (*rows.partitions[:above], *below.partitions))
+
+
+def _as_block(x: RaggedArray, axes: int, lead: RaggedArray) -> RaggedArray:
+    """An operand as components of so many axes; without a block its entries are."""
+    block = _block(x)
+    if block is None:
+        values, made = entries(x.values, min(axes, x.values.ndim - 1), block_in(lead).sizes)
+        return RaggedArray(values, (*x.partitions, as_last(made)))
+    values, made = fold(x.values, block, axes - len(block.axes))
+    return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
+
+
+def _alike(op: str, forms: list[RaggedArray], a: int) -> list[RaggedArray]:
+    """Operands whose levels above the components agree, cut to the fewest entries of them."""
+    k = forms[0].kernels
+    levels = written_alike(k, [x.partitions[:-1] for x in forms], len(forms[0].partitions) - 1)
+    for i, mine in enumerate(levels[1:], start=1):
+        for level, (p, q) in enumerate(zip(levels[0], mine, strict=True), start=1):
+            if isinstance(p, RowPartition) and isinstance(q, RowPartition):
+                agree(op, p, q, level, outermost=level == 1)
+            elif isinstance(p, UniformPartition) and isinstance(q, UniformPartition) and p.length != q.length:
+                raise _unfit(op, forms[0], forms[i], a, i)
+        if forms[i].nrows != forms[0].nrows:
+            got = f"{forms[0].nrows} and {forms[i].nrows}"
+            raise ValueError(complaint(op, "as many components in each operand", got, "Align them first."))
+    counts = [(*(p.nrows for p in x.partitions),) for x in forms]
+    fewest = tuple(min(column) for column in zip(*counts, strict=True))
+    out: list[RaggedArray] = []
+    for x, mine, have in zip(forms, levels, counts, strict=True):
+        block, n = block_in(x), fewest[-1]
+        if have != fewest:
+            tables = (None if t is None else t[:n, ...] for t in (block.strides, block.offsets))
+            block = BlockPartition(block.sizes[:n, ...], *tables, axes=block.axes, bound=block.bound)
+            mine = cut(mine, fewest)
+        out.append(RaggedArray(x.values, (*mine, as_last(block))))
+    return out
 
 
 def _merged(op: str, forms: list[RaggedArray], r: int) -> list[int | None]:
@@ -100,10 +146,24 @@ def _table(axes: list[int | None], sizes: list[Any], like: Array) -> Array:
     return as_table(columns, like.shape[0], like)
 
 
-def _append(op: str, forms: list[RaggedArray]) -> RaggedArray:
-    """All components, one operand's after the other's."""
-    values, block = forms[0].kernels.call(_append_body, [x.values for x in forms], [block_in(x) for x in forms])
-    return contiguous(RaggedArray(values, (as_last(block),)))
+def _append(op: str, forms: list[RaggedArray], a: int, join: Join) -> RaggedArray:
+    """All components, in the order in which their numbers are joined under the levels above."""
+    k = forms[0].kernels
+    values, block = k.call(_append_body, [x.values for x in forms], [block_in(x) for x in forms])
+    if len(forms[0].partitions) == 1:
+        return contiguous(RaggedArray(values, (as_last(block),)))
+    every, numbers, base = namespace(block.sizes).arange(block.nrows, dtype=block.sizes.dtype), [], 0
+    for i, x in enumerate(forms):
+        sizes = zip(forms[0].shape, x.shape[: len(x.partitions)], strict=False)
+        if any(axis != a and None not in (m, n) and m != n for axis, (m, n) in enumerate(sizes)):
+            raise _unfit(op, forms[0], x, a, i)
+        n = block_in(x).nrows
+        numbers.append(rebuild(x.nrows, x.partitions[:-1], every[base : base + n]))
+        base += n
+    found = join(op, numbers, a)
+    found = unfold(found, found.ndim - 1)
+    made = k.call(numbered, block, found.values, found.partitions)
+    return contiguous(RaggedArray(values, (*found.partitions, as_last(made))))
 
 
 def _append_body(values: list[Array], blocks: list[BlockPartition]) -> tuple[Array, BlockPartition]:
@@ -123,9 +183,6 @@ def _append_body(values: list[Array], blocks: list[BlockPartition]) -> tuple[Arr
 
 def _along(op: str, forms: list[RaggedArray], r: int) -> RaggedArray:
     blocks = [block_in(x) for x in forms]
-    if len({b.nrows for b in blocks}) > 1:
-        got = " and ".join(str(b.nrows) for b in blocks)
-        raise ValueError(complaint(op, "as many components in each operand", got, "Align them first."))
     axes = _merged(op, forms, r)
     table = forms[0].kernels.call(_table_body, blocks, axes=tuple(axes), r=r)
     made = BlockPartition(table, axes=tuple(axes), bound=0)
@@ -169,12 +226,13 @@ def _along_body(values: list[Array], blocks: list[BlockPartition], made: BlockPa
 
 def _join_inner(op: str, forms: list[RaggedArray], axis: int) -> RaggedArray:
     forms = [contiguous(x) for x in forms]
-    _merged(op, forms, -1)
+    axes = tuple(_merged(op, forms, -1))
     size = min(x.capacity for x in forms)
-    first = block_in(forms[0])
-    values = forms[0].kernels.call(_inner_body, [x.values for x in forms], axis=axis, size=size)
-    assert is_packed(first)
-    block = BlockPartition(first.sizes, axes=first.axes, bound=size)
+    k, blocks = forms[0].kernels, [block_in(x) for x in forms]
+    table = next((b.sizes for b in blocks if b.axes == axes), None)
+    table = k.call(_table_body, blocks, axes=axes, r=-1) if table is None else table
+    values = k.call(_inner_body, [x.values for x in forms], axis=axis, size=size)
+    block = BlockPartition(table, axes=axes, bound=size)
     return RaggedArray(values, (*forms[0].partitions[:-1], as_last(block)))
 
 

@@ -93,6 +93,24 @@ def repeated(p: BlockPartition, *, n: int) -> BlockPartition:
     return chosen(p, namespace(p.sizes).zeros((n,), dtype=p.sizes.dtype), p.bound * n)
 
 
+def lifted(p: BlockPartition, count: int) -> BlockPartition:
+    """The first ``count`` component axes, all uniform, as an index of the component."""
+    leading, n, xp = [m or 0 for m in p.axes[:count]], p.nrows, namespace(p.sizes)
+
+    def each(table: Array) -> Array:
+        m, columns = prod(leading), table.shape[1]
+        return xp.reshape(xp.broadcast_to(table[:, None, :], (n, m, columns)), (n * m, columns))
+
+    if is_packed(p):
+        return BlockPartition(each(p.sizes), axes=p.axes[count:], bound=p.bound)
+    begin = xp.reshape(starts(p), (n, 1))
+    for m, step in zip(leading, steps(p), strict=False):
+        begin = begin[:, :, None] + step[:, None, None] * xp.arange(m, dtype=step.dtype)
+        begin = xp.reshape(begin, (n, begin.shape[1] * m))
+    strides = each(as_table(steps(p)[count:], n, p.sizes))
+    return BlockPartition(each(p.sizes), strides, xp.reshape(begin, (-1,)), axes=p.axes[count:], bound=p.bound)
+
+
 def fold(values: Array, p: BlockPartition, count: int) -> tuple[Array, BlockPartition]:
     """The first ``count`` inner axes as the last component axes: the values reshaped, and the block over them."""
     if count <= 0:

@@ -17,6 +17,7 @@ from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._agreement import agree, agree_lengths, cut, is_uniform
 from ._block_broadcast import meet_blocks
+from ._block_levels import same_levels
 from ._checking import is_scalar
 from ._stretch import repeated, under_rows, with_unit_axes
 
@@ -36,7 +37,7 @@ class Plan(NamedTuple):
 
 
 def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
-    """Bring operands into one library, without slack where the library trims it."""
+    """Bring operands into one library, without slack where the library trims it, and blocks to one form."""
     for i, x in enumerate(operands):
         if not (isinstance(x, RaggedArray) or is_scalar(x) or is_array(x)):
             advice = "Make a list an array first, with `ra.ragged` or `ra.asarray`."
@@ -51,7 +52,7 @@ def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
             moved.append(into(k, x).used_values())
         else:
             moved.append(x if is_scalar(x) else k.asarray(x))
-    return k, moved
+    return k, same_levels(moved)
 
 
 def into(k: Kernels, x: RaggedArray, *, device: Any = None, **how: Any) -> RaggedArray:

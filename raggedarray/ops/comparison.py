@@ -8,6 +8,7 @@ from .._partition import RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import common, kernels, kind, namespace
 from ._block_checks import validate_block
+from ._block_levels import same_levels
 from ._broadcast import into
 from ._checking import check_consistent, check_partitions, ragged_only
 from .blocks import as_rows, contiguous
@@ -44,7 +45,7 @@ def _compare(x: Any, y: Any, **static: Any) -> Any:
         x, y = (a if kernels(a) is k else k.asarray(a) for a in (x, y))
         same = k.call(_close, x, y, **static)
     else:
-        x, y = contiguous(into(k, x)).used_values(), contiguous(into(k, y)).used_values()
+        x, y = same_levels([contiguous(into(k, x)).used_values(), contiguous(into(k, y)).used_values()])
         if k.trims and x.capacity != y.capacity:
             return False
         same = k.call(_same, x, y, **static)

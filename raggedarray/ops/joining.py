@@ -13,7 +13,7 @@ from .._levels import library, parents, positions, splits_of, take_rows
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
-from ._agreement import agree, cut, is_uniform
+from ._agreement import agree, cut, is_uniform, written_alike
 from ._block_joining import join_blocks
 from ._broadcast import meet
 from ._checking import is_scalar
@@ -28,10 +28,11 @@ __all__ = ["concat", "stack", "unstack"]
 def concat(arrays: tuple[Any, ...] | list[Any], /, *, axis: int | None = 0) -> Any:
     """Arrays end to end along ``axis``: rows, entries of each row, or inner axes. Dtypes promote.
 
-    All need the same rank. Axes before ``axis`` must agree, ragged ones in their row lengths; along an inner axis
-    all axes must. Behind ``axis`` a ragged axis may meet a uniform one, and becomes ragged. The capacity is the
-    sum of the operands'; along an inner axis the smallest of theirs. With None the operands are flattened, which
-    jit does not do. Plain arrays may be among the operands, or be all of them.
+    All need the same rank. Axes before ``axis`` must agree, ragged ones in their row lengths; along an inner axis all
+    axes must, and along an axis of components the sizes of each. A ragged axis may meet a uniform one, and becomes
+    ragged; where rows must agree, all must be as long as the uniform axis. The capacity is the sum of the operands';
+    along an inner axis the smallest of theirs. With None the operands are flattened, which jit does not do. Plain
+    arrays may be among the operands, or be all of them.
 
     >>> x, y = ragged([[1, 2], []]), ragged([[3], [4]])
     >>> concat([x, y]).tolist(), concat([x, y], axis=1).tolist()
@@ -68,15 +69,19 @@ def _operands(op: str, arrays: Any) -> list[Any]:
 
 def _join(op: str, xs: list[Any], a: int) -> Any:
     if any(isinstance(x, RaggedArray) and x.block is not None for x in xs):
-        return join_blocks(op, xs, a)
+        return join_blocks(op, xs, a, _join)
+    if not any(isinstance(x, RaggedArray) for x in xs):
+        return namespace(xs[0]).concat(xs, axis=a)
     rank = max(x.ragged_rank for x in xs if isinstance(x, RaggedArray))
     levels = [unfold(x, rank) for x in xs]
+    kept = max(a - 1, 0) if a <= rank else rank
+    alike = written_alike(levels[0].kernels, [x.partitions for x in levels], kept)
+    levels = [RaggedArray(x.values, (*ps, *x.partitions[kept:])) for x, ps in zip(levels, alike, strict=True)]
     for i, x in enumerate(levels[1:], start=1):
         _check_fit(op, levels[0], x, a, i)
     k = levels[0].kernels
     counts = [entry_counts(x.partitions, x.capacity) for x in levels]
     smallest = tuple(min(c[level] for c in counts) for level in range(rank + 1))
-    kept = max(a - 1, 0) if a <= rank else rank
     outer = levels[0].partitions[:kept]
     if tuple(counts[0][: kept + 1]) != smallest[: kept + 1]:
         outer = cut(outer, smallest[: kept + 1])
@@ -100,9 +105,8 @@ def _check_fit(op: str, x: RaggedArray, y: RaggedArray, a: int, i: int) -> None:
         mixed = (m is None) != (n is None)
         if axis == a or (m == n) or (mixed and axis > a and a <= rank):
             continue
-        advice = "A ragged axis may meet a uniform one only behind the joined axis." if mixed else "Align them first."
         got = f"{y.shape} as operand {i}"
-        raise ValueError(complaint(op, f"shapes that agree with {x.shape} but for axis {a}", got, advice))
+        raise ValueError(complaint(op, f"shapes that agree with {x.shape} but for axis {a}", got, "Align them first."))
     for level, (p, q) in enumerate(zip(x.partitions, y.partitions, strict=True), start=1):
         if level < a and isinstance(p, RowPartition) and isinstance(q, RowPartition):
             agree(op, p, q, level, outermost=is_uniform(x.partitions[: level - 1]))

@@ -15,6 +15,7 @@ from .._array import RaggedArray
 from .._errors import complaint
 from .._typing import Axis, DType
 from ..backends import kernels
+from ._block_levels import same_levels
 from ._by_letters import product
 from ._diagonals import cross_rows, diagonal_rows
 from ._forms import Sizes, any_ragged
@@ -224,6 +225,7 @@ def solve(x1: Any, x2: Any, /, *, bucket: Any = None) -> Any:
     """
     if not any_ragged(x1, x2):
         return dense("solve", x1, x2)
+    x1, x2 = same_levels([x1, x2])
     ranks = [x.ndim - len(x.partitions) if isinstance(x, RaggedArray) else x.ndim - (x.ndim > 2) for x in (x1, x2)]
     if ranks[1] not in (ranks[0] - 1, ranks[0]):
         want, got = "vectors or matrices for matrices", f"shapes {tuple(x1.shape)} and {tuple(x2.shape)}"

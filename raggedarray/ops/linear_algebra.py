@@ -11,6 +11,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import complaint
 from ..backends import is_half, namespace
+from ._block_levels import same_levels
 from ._broadcast import meet
 from ._by_letters import product
 from ._checking import is_scalar
@@ -127,7 +128,8 @@ def _ranks(op: str, *operands: tuple[Any, int], batch: int = 0) -> None:
     """Raise unless operands are lists of matrices or vectors, as they should be."""
     several = any_ragged(*(x for x, _ in operands))
     allowed: tuple[int, ...]
-    for i, (x, rank) in enumerate(operands):
+    xs = same_levels([x for x, _ in operands])
+    for i, (x, (_, rank)) in enumerate(zip(xs, operands, strict=True)):
         if isinstance(x, RaggedArray):
             have, allowed = x.ndim - len(x.partitions), (rank,)
         else:

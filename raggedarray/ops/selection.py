@@ -4,15 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import RaggedArray
+from .._blocks import extents
 from .._errors import complaint
 from .._partition import RowPartition
 from .._typing import Array, DType
 from ..backends import is_array, kernels, namespace
 from ._agreement import agree, is_uniform
+from ._block_broadcast import agree_sizes
 from ._broadcast import Plan, lay_out, meet, plan
 from ._checking import is_scalar
 from ._elementwise import elementwise
 from ._overflow import spoil
+from .blocks import as_rows, contiguous
 
 __all__ = ["aligned", "astype", "clip", "map_values", "where"]
 
@@ -125,8 +128,10 @@ def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:
     >>> aligned(x, like=y).row_splits is y.row_splits
     True
     """
-    _, (x, like) = meet("aligned", (x, like))
-    if x.shape[: x.ragged_rank + 1] != like.shape[: like.ragged_rank + 1] or x.capacity != like.capacity:
+    _, (x, like) = meet("aligned", (contiguous(x), contiguous(like)))
+    mine, theirs = (x, like) if (x.block is None) == (like.block is None) else (as_rows(x), as_rows(like))
+    depth = theirs.depth + 1
+    if mine.shape[:depth] != theirs.shape[:depth] or mine.depth + 1 != depth or x.capacity != like.capacity:
         raise ValueError(
             complaint(
                 "aligned",
@@ -135,7 +140,11 @@ def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:
                 "Bring them to one capacity with `ra.with_capacity`.",
             )
         )
-    for level, (p, q) in enumerate(zip(like.partitions, x.partitions, strict=True), start=1):
+    for level, (p, q) in enumerate(zip(theirs.partitions, mine.partitions, strict=True), start=1):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree("aligned", p, q, level, outermost=is_uniform(like.partitions[: level - 1]))
+            agree("aligned", p, q, level, outermost=is_uniform(theirs.partitions[: level - 1]))
+    if mine.block is not None and theirs.block is not None:
+        for axis, (m, n) in enumerate(zip(extents(theirs.block), extents(mine.block), strict=True), theirs.ragged_rank):
+            if not isinstance(m, int):
+                agree_sizes("aligned", m, n, axis)
     return RaggedArray(x.values, like.partitions)
