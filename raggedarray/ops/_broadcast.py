@@ -126,11 +126,18 @@ def _template(op: str, operands: list[Any], ragged: list[RaggedArray]) -> tuple[
 
 
 def _tallest(op: str, arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArray:
-    """The operand to name where shapes do not fit."""
+    """The operand to name where shapes do not fit, under the leading axes of others."""
     t = max(ragged, key=lambda x: x.ragged_rank)
-    tall = max(arrays, key=lambda x: x.ndim)
-    if tall.ndim > t.ndim:
-        raise _mismatch(op, t.shape, tall.shape, "Leading axes must be uniform and agree.")
+    ndim = max(x.ndim for x in arrays)
+    extra, sizes = ndim - t.ndim, [1] * (ndim - t.ndim)
+    for x in arrays:
+        for i, n in enumerate(x.shape[:extra] if x.ndim == ndim else ()):
+            if n is None or (1 not in (n, sizes[i]) and n != sizes[i]):
+                raise _mismatch(op, t.shape, x.shape, "Leading axes must be uniform and agree.")
+            sizes[i] = n if sizes[i] == 1 else sizes[i]
+    t = with_unit_axes(t, extra)
+    for level, n in enumerate(sizes):
+        t = repeated(t, level, n) if n != 1 else t
     return t
 
 
