@@ -1,5 +1,6 @@
 """Indexing against loops over nested lists: any key, any axis, on every backend, with poisoned slack."""
 
+import re
 from typing import Any
 
 import jax
@@ -592,3 +593,106 @@ def test_one_trace_for_all_lengths() -> None:
         x = ragged([rng.normal(size=rng.integers(0, 4)).astype("float32") for _ in range(5)])
         f(ra.asarray(x, xp="jax", capacity=20), 1)
     assert counted.count == 1
+
+
+FEATURES = ragged([np.ones((5, 3)), np.ones((2, 3))], item_shape=(None, 3))
+NEIGHBOURS = ragged([np.array([[0, 4]] * 5), np.array([[0, 1]] * 2)], item_shape=(None, 2))
+ADVICE = "A key of 3 axes picks along axis 2; `ra.gather(x, key, batch_dims=1)` picks along axis 1."
+
+
+def test_a_ragged_key_of_several_axes_says_along_which_it_picks() -> None:
+    text = f"gather: expected index 4 in every row along axis 2, got length 3 at row 0. {ADVICE}"
+    for x in (FEATURES, FEATURES.to("jax")):
+        for call in (lambda x: x[NEIGHBOURS], lambda x: x.at[NEIGHBOURS].set(0.0)):
+            with pytest.raises(IndexError) as caught:
+                call(x)
+            assert str(caught.value) == text
+    with pytest.raises(Exception, match=re.escape(text)):
+        ra.checked(lambda x, i: x[i])(FEATURES.to("jax"), NEIGHBOURS.to("jax"))
+    with pytest.raises(ValueError) as caught:
+        FEATURES[..., 0][NEIGHBOURS]
+    assert str(caught.value) == f"gather: expected batch_dims from 0 to 1, got 2. {ADVICE}"
+    with pytest.raises(IndexError, match=r"got length 3 at row 0. Check `x.shape`.$"):
+        ra.gather(FEATURES, NEIGHBOURS, batch_dims=2)
+    assert ra.gather(FEATURES, NEIGHBOURS, batch_dims=1).shape == (2, None, 2, 3)
+
+
+DEEP = ragged([[[1.0, 2.0], [], [0.5]], [], [[3.0], [-4.0, 1.0, 1.0]]])
+
+
+def by_sum(x: RaggedArray) -> Any:
+    keys = ra.sum(x, axis=2)
+    rows = ra.argsort(ra.sum(keys, axis=1))
+    return (
+        ra.gather(x, ra.argsort(keys, axis=1), batch_dims=1),
+        ra.take(x, rows),
+        ra.take_along_axis(keys, ra.argsort(keys, axis=1), axis=1),
+    )
+
+
+def test_what_argsort_gives_needs_no_capacity() -> None:
+    counted = ra.testing.count_traces(by_sum)
+    f = jax.jit(counted)
+    for x in (DEEP, DEEP[::-1]):
+        y = ra.testing.poison(ra.asarray(x, xp="jax", capacity=(8, 10)))
+        inside, outside, keys = f(y)
+        assert inside.tolist() == [sorted(row, key=sum) for row in x.tolist()]
+        assert outside.tolist() == sorted(x.tolist(), key=lambda row: sum(map(sum, row)))
+        assert keys.tolist() == [sorted(map(sum, row)) for row in x.tolist()]
+        for out in (inside, outside):
+            assert (out.partitions[1].nrows, out.capacity) == (8, 10)
+    assert counted.count == 1
+    y = ra.asarray(DEEP, xp="jax", capacity=(8, 10))
+    weights = jnp.arange(10.0)
+    slope = jax.jit(jax.grad(lambda v: ra.sum(by_sum(y.with_values(v))[0].map_values(lambda v: v * weights))))(y.values)
+    assert slope.tolist() == [1, 2, 0, 6, 3, 4, 5, 0, 0, 0]  # of the sorted sums 0, 0.5, 3 and -2, 3
+
+
+def test_indices_that_repeat_are_no_order() -> None:
+    y = ra.asarray(DEEP, xp="jax", capacity=(5, 7))
+    rows = lambda x: ra.take(x, jnp.zeros(3, int) + ra.astype(x.values[0] > 5, "int32"))  # noqa: E731
+    with pytest.raises(Exception, match=r"take: expected capacity of at least 9, got 5\. Pass a larger `capacity=`\."):
+        ra.checked(rows)(y)
+    assert np.isnan(np.asarray(jax.jit(rows)(y).values)).all()
+    with pytest.raises(ra.DynamicShapeError) as caught:
+        jax.jit(lambda x, i: ra.gather(x, i, batch_dims=1))(y, ra.astype(ra.argsort(ra.sum(y, axis=2)), "int32"))
+    assert str(caught.value) == (
+        "gather: expected a static capacity, got traced rows or lengths. Call `ra.gather(x, indices, capacity=)`."
+    )
+
+
+PLACES = ragged([[2, 0, 1], [], [1, 0]])
+BLOCK = ragged([np.ones((2, 1)), np.ones((1, 3))], item_shape=(None, None))
+TUPLES: dict[str, tuple[Any, tuple[int, ...], tuple[int | None, ...]]] = {
+    "asarray": (lambda x, n: ra.asarray(x, xp="jax", capacity=n), (7, 11), (7, 11)),
+    "with_capacity": (lambda x, n: ra.with_capacity(x, n), (7, 11), (7, 11)),
+    "take": (lambda x, n: ra.take(x, np.array([2, 0]), capacity=n), (7, 11), (7, 11)),
+    "take of a matrix of rows": (lambda x, n: ra.take(x, np.array([[2, 0]]), capacity=n), (0, 7, 11), (2, 7, 11)),
+    "take of ragged rows": (lambda x, n: ra.take(x, PLACES, capacity=n), (0, 9, 15), (None, 9, 15)),
+    "gather": (lambda x, n: ra.gather(x, PLACES, batch_dims=1, capacity=n), (0, 11), (None, 11)),
+    "gather of one": (lambda x, n: ra.gather(x[::2], np.array([0, 1]), batch_dims=1, capacity=n), (11,), (11,)),
+    "boolean_mask": (lambda x, n: ra.boolean_mask(x, np.array([True, False, True]), capacity=n), (7, 11), (7, 11)),
+    "boolean_mask of entries": (lambda x, n: ra.boolean_mask(x, x > 0, capacity=n), (7, 11), (7, 11)),
+    "repeat of rows": (lambda x, n: ra.repeat(x, np.array([1, 0, 1]), axis=0, capacity=n), (7, 11), (7, 11)),
+    "repeat of entries": (lambda x, n: ra.repeat(x, PLACES * 0 + 1, axis=1, capacity=n), (7, 11), (7, 11)),
+    "repeat of inner entries": (
+        lambda x, n: ra.repeat(x, ra.astype(x, "int32") * 0 + 2, axis=2, capacity=n), (0, 13), (None, 13)),
+    "to_rows": (lambda _, n: ra.to_rows(BLOCK.to("jax"), capacity=n), (6, 0), (6, None)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TUPLES)
+def test_a_tuple_as_capacity_is_a_size_for_each_level(name: str) -> None:
+    call, sizes, want = TUPLES[name]
+    x = ragged([[[1.0, 2.0], [], [0.5]], [], [[3.0], [4.0, 1.0]]])
+    y = ra.asarray(x, xp="jax")
+    plain = call(y, max(sizes))
+    out = call(y, sizes)
+    assert out.tolist() == plain.tolist()
+    got = (*(p.nrows for p in out.partitions[1:]), out.capacity)
+    assert all(w in (g, None) for g, w in zip(got, want, strict=True)), got
+    for wrong in ((*sizes, 5), sizes[:-1]):
+        with pytest.raises(ValueError) as caught:
+            call(y, wrong)
+        text = f": expected {len(sizes)} sizes of 0 or more, got {wrong}. Pass one per level below axis 0."
+        assert str(caught.value) == name.split()[0] + text

@@ -68,6 +68,23 @@ def item_shape_of(op: str, given: Any) -> tuple[int | None, ...]:
         raise TypeError(complaint(op, "item_shape of ints and None", repr(given), "Pass a tuple.")) from None
 
 
+def level_sizes(op: str, capacity: Any, rank: int, *, given: int = 0) -> Any:
+    """What ``capacity=`` says, an int or one size for each level of a result of ``rank`` levels, from ``given`` on.
+
+    A tuple is read the same everywhere: levels below axis 0, outermost first, the slots of ``values`` last. Those that
+    are known otherwise, the first ``given`` ones and uniform ones, are in it, and what it says of them is not read.
+    """
+    sizes = sizes_of(op, capacity, many=True)
+    if isinstance(sizes, int):
+        if sizes < 0:
+            raise ValueError(complaint(op, "a capacity of 0 or more", f"{capacity}", "Pass a size."))
+        return sizes
+    if len(sizes) != rank or any(n < 0 for n in sizes):
+        advice = "Pass one per level below axis 0."
+        raise ValueError(complaint(op, f"{rank} sizes of 0 or more", f"{capacity}", advice))
+    return sizes[given:]
+
+
 def whole(op: str, what: str, n: Any, least: int) -> int:
     """A static int that is not less than ``least``."""
     n = sizes_of(op, n)

@@ -9,7 +9,7 @@ from .._partition import Partition, RowPartition, entry_counts
 from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._broadcast import into
-from ._checking import sizes_of
+from ._checking import level_sizes, sizes_of
 from ._indices import to_dtype, widened
 from ._overflow import fits, spoil
 from ._rearrange import unfold, used_at
@@ -147,10 +147,8 @@ def repeat_entries(x: RaggedArray, repeats: RaggedArray, axis: int, capacity: Si
     fine = not_negative("repeat", k, given, "repeats", "Pass counts.")
     mine = RaggedArray(given, mine.partitions)
     counts = entry_counts(x.partitions, x.capacity)[axis:]
-    asked = None if capacity is None else sizes_of("repeat", capacity, many=True)
+    asked = None if capacity is None else level_sizes("repeat", capacity, x.ragged_rank, given=axis - 1)
     sizes = asked if isinstance(asked, tuple) else (asked,) * len(counts)
-    if len(sizes) != len(counts):
-        raise ValueError(complaint("repeat", f"{len(counts)} sizes", f"{capacity}", "Pass one per level from axis on."))
     each, splits = k.call(_each_and_splits, x.partitions, mine, axis=axis, size=x.capacity)
     limit, ok = _limit("repeat", k, splits[-1], counts[0], sizes[0])
     limits: tuple[int, ...] = ()

@@ -78,11 +78,11 @@ def _general(op: str, plan: Plan, fill: Any, raises: bool) -> Any:
     return rebuild(x.nrows, tuple(kept), values)
 
 
-def report(op: str, missing: tuple[Array, ...], axis: int) -> None:
+def report(op: str, missing: tuple[Array, ...], axis: int, advice: str = "Check `x.row_lengths()`.") -> None:
     """Raise, or check at run time, where a row lacks an index; see `first_short`."""
     bad, row, length, wanted = missing
     k = kernels(bad)
-    advice = "Use `ra.row_item(x, i, fill_value=)`." if axis == 1 and op == "getitem" else "Check `x.row_lengths()`."
+    advice = "Use `ra.row_item(x, i, fill_value=)`." if axis == 1 and op == "getitem" else advice
     if k.is_concrete(missing):
         if bool(bad):
             what, got = f"index {int(wanted)} in every row along axis {axis}", f"length {int(length)} at row {int(row)}"

@@ -13,7 +13,7 @@ from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import Kernels, Segments, backend, kernels, namespace
 from ._agreement import agree, is_uniform
-from ._checking import sizes_of
+from ._checking import level_sizes
 from ._indices import widened
 from ._overflow import fits, spoil
 from .capacity import bucket_size
@@ -23,30 +23,34 @@ Capacity = int | tuple[int, ...] | None
 
 
 def taken_rows(
-    op: str, x: RaggedArray, rows: Array, known: Any, capacity: Capacity, *, exist: bool = False
+    op: str, x: RaggedArray, rows: Array, known: Any, capacity: Capacity, *, exist: bool = False, order: bool = False
 ) -> RaggedArray:
     """Rows by index; ``known`` are the same indices on the host, or None where they are traced.
 
-    ``exist`` says that all of them were checked.
+    ``exist`` says that all of them were checked, ``order`` that they may be taken to be rows in another order.
     """
     sizes: tuple[int, ...] = ()
     ok: Any = True
     if not (exist and x.kernels.trims):
-        sizes, ok = capacities(op, x, rows, known, capacity)
+        sizes, ok = capacities(op, x, rows, known, capacity, order=order)
     values, partitions = x.kernels.call(take_body, x.values, x.partitions, rows, sizes=sizes, ok=ok, known=exist)
     return RaggedArray(values, partitions)
 
 
-def capacities(op: str, x: RaggedArray, rows: Array, known: Any, capacity: Capacity) -> tuple[tuple[int, ...], Any]:
+def capacities(
+    op: str, x: RaggedArray, rows: Array, known: Any, capacity: Capacity, *, order: bool = False
+) -> tuple[tuple[int, ...], Any]:
     """Static sizes of the levels below axis 0, and whether the rows fit them."""
     k, counts = x.kernels, entry_counts(x.partitions, x.capacity)[1:]
     readable = known is not None and k.is_concrete(x.partitions)
     if capacity is None and not readable:
         if known is not None and len(set(known.tolist())) == known.size:
             return counts, True  # no row twice, so they fit where they were
-        raise DynamicShapeError(
-            complaint(op, "a static capacity", "traced rows or lengths", f"Call `ra.{op}(x, indices, capacity=)`.")
-        )
+        if not order:
+            raise DynamicShapeError(
+                complaint(op, "a static capacity", "traced rows or lengths", f"Call `ra.{op}(x, indices, capacity=)`.")
+            )
+        capacity = counts
     if readable:
         host = backend("numpy")
         need: Any = [int(n) for n in needed_entries(host_partitions(x), host.index(known))]
@@ -54,10 +58,8 @@ def capacities(op: str, x: RaggedArray, rows: Array, known: Any, capacity: Capac
         need = k.call(needed_entries, x.partitions, rows)
     if capacity is None:
         return tuple(m if k.trims else n if m <= n else bucket_size(m) for m, n in zip(need, counts, strict=True)), True
-    given = sizes_of(op, capacity, many=True)
+    given = level_sizes(op, capacity, x.ragged_rank)
     sizes = (*(max(n, given) for n in counts[:-1]), given) if isinstance(given, int) else given
-    if len(sizes) != x.ragged_rank:
-        raise ValueError(complaint(op, f"{x.ragged_rank} sizes", str(capacity), "Pass one per level below axis 0."))
     ok: Any = True
     for p, n, m in zip(x.partitions, sizes, need, strict=True):
         if isinstance(p, RowPartition):

@@ -26,7 +26,7 @@ from .._partition import BlockPartition, RowPartition, UniformPartition, block_o
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ._block_checks import check_traced, checked_bound, integers, table
-from ._checking import ragged_only, sizes_of
+from ._checking import level_sizes, ragged_only, sizes_of
 from ._columns import column, numeric
 from ._indices import host_index
 from ._overflow import fits, spoil
@@ -155,8 +155,9 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     """The same components with row partitions only: an ``(H, W)`` block becomes two levels of rows.
 
     ``[n, (h), (w), *inner]`` keeps its shape. Rows of a component without columns stay, so that the number of rows can
-    exceed that of the elements: under jit it is limited by the capacity, or by ``capacity`` (one size for each level
-    but the last); beyond it the call raises, or under plain jit gives NaN.
+    exceed that of the elements: under jit it is limited by the capacity, or by ``capacity`` (an int, or one size for
+    each level below axis 0, of which the last, the slots, are those of ``x``); beyond it the call raises, or under
+    plain jit gives NaN.
 
     >>> to_rows(ragged([np.ones((2, 1)), np.ones((1, 3))])).nested_row_splits
     (array([0, 2, 3], dtype=int32), array([0, 1, 2, 5], dtype=int32))
@@ -167,12 +168,9 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     x = contiguous(x)
     block = block_in(x)
     levels = len(block.axes) - 1
-    given = None if capacity is None else sizes_of("to_rows", capacity, many=True)
-    limits = (given,) * levels if isinstance(given, int) else given
-    limits = (block.bound,) * levels if limits is None else limits
-    if len(limits) != levels:
-        want = f"{levels} sizes"
-        raise ValueError(complaint("to_rows", want, f"{capacity}", "Pass one for each axis but the last."))
+    above = x.ragged_rank - 1
+    given = block.bound if capacity is None else level_sizes("to_rows", capacity, above + levels + 1, given=above)
+    limits = (given,) * levels if isinstance(given, int) else given[:-1]
     values, partitions, need = x.kernels.call(_to_rows, x.values, block, limits=limits)
     ok: Any = True
     for n, limit in zip(need, limits, strict=True):

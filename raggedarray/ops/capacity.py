@@ -11,7 +11,7 @@ from .._levels import known_used
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import kernels, namespace
-from ._checking import ragged_only, sizes_of
+from ._checking import level_sizes, ragged_only, sizes_of
 from ._overflow import fits, spoil
 from .blocks import contiguous
 
@@ -71,11 +71,8 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
     if ragged_only("with_capacity", x).block is not None:
         return _block_capacity(x, capacity)
     counts = entry_counts(x.partitions, x.capacity)
-    given = sizes_of("with_capacity", capacity, many=True)
+    given = level_sizes("with_capacity", capacity, x.ragged_rank)
     sizes = (*counts[1:-1], given) if isinstance(given, int) else given
-    if len(sizes) != x.ragged_rank or any(n < 0 for n in sizes):
-        want = f"{x.ragged_rank} sizes of 0 or more"
-        raise ValueError(complaint("with_capacity", want, f"{capacity}", "Pass one per level below axis 0."))
     ok: Any = True
     sizes_all = [counts[0]]
     for level, (p, n) in enumerate(zip(x.partitions, sizes, strict=True), start=1):

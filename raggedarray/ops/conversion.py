@@ -12,7 +12,7 @@ from .._partition import BlockPartition, RowPartition, UniformPartition, block_o
 from .._typing import Array, DType
 from ..backends import Kernels, backend, common, is_array, is_masked, kernels, kind, namespace
 from ._broadcast import into
-from ._checking import checked_scalar, holds, is_scalar, ragged_only, sizes_of
+from ._checking import checked_scalar, holds, is_scalar, level_sizes, ragged_only, sizes_of
 from ._columns import column, numeric
 from ._overflow import fits, spoil
 from .blocks import contiguous
@@ -53,6 +53,7 @@ def asarray(
             if size is not None:
                 raise ValueError(complaint("asarray", f"no {name}= for a plain array", f"{size}", "Drop it."))
         return _dense(x, xp, dtype, device, copy)
+    capacity = None if capacity is None else level_sizes("asarray", capacity, x.ragged_rank)
     k = x.kernels if xp is None else _backend(xp)
     if k is not x.kernels:
         return _moved(k, x, dtype, capacity, nrows, device, copy)
@@ -115,8 +116,7 @@ def _moved(
 
 def _sizes_there(used: tuple[int, ...], capacity: int | tuple[int, ...] | None) -> int | tuple[int, ...]:
     rounded = tuple(bucket_size(n) for n in used)
-    given = None if capacity is None else sizes_of("asarray", capacity, many=True)
-    return rounded if given is None else (*rounded[:-1], given) if isinstance(given, int) else given
+    return rounded if capacity is None else (*rounded[:-1], capacity) if isinstance(capacity, int) else capacity
 
 
 def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None) -> Array:

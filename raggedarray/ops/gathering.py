@@ -15,7 +15,7 @@ from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
 from ._block_taking import take_block
 from ._broadcast import into
-from ._checking import sizes_of
+from ._checking import level_sizes, sizes_of
 from ._indexing import report, run
 from ._indices import to_dtype, widened
 from ._keys import unfold
@@ -37,8 +37,9 @@ def take(x: Any, indices: Any, /, *, axis: int = 0, capacity: Capacity = None) -
     out of range raise `IndexError`, or under jit give an empty row (a fill value where no axis is left).
 
     The capacity is exact on NumPy; on JAX that of ``x``, or where rows repeat ``bucket_size`` of what is
-    needed. Under jit repeats are data, so `capacity` must be given (the capacity of ``x`` if there are none);
-    on other axes it is that of ``x`` times the number of indices.
+    needed. Under jit repeats are data: an index for each row, as `argsort` gives, is taken to be another order of the
+    rows, which fit the capacity of ``x``; for others `capacity` must be given, an int or a size for each level of the
+    result below axis 0. On other axes it is that of ``x`` times the number of indices.
 
     >>> take(ragged([[1, 2], [], [3]]), np.array([2, 0])).tolist()
     [[3], [1, 2]]
@@ -46,10 +47,15 @@ def take(x: Any, indices: Any, /, *, axis: int = 0, capacity: Capacity = None) -
     array([[2, 1],
            [5, 3]])
     """
-    return _taken("take", x, indices, axis, capacity)
+    return _taken("take", x, indices, axis, capacity, order=True)
 
 
-def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity) -> Any:
+def rows_at(x: RaggedArray, indices: Any) -> Any:
+    """``x[indices]``: `take`, which under jit says no capacity by itself."""
+    return _taken("take", x, indices, 0, None)
+
+
+def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool = False) -> Any:
     if isinstance(x, RaggedArray) and x.block is not None:
         (at,) = normal_axes(op, axis, x.ndim)
         return take_block(op, x, _indices(op, indices), at, capacity)
@@ -72,7 +78,9 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity) -> Any:
         out = run(op, x, [*[slice(None)] * axis, given, *[slice(None)] * (x.ndim - axis - 1)])
         return out if capacity is None or not isinstance(out, RaggedArray) else with_capacity(out, capacity)
     if given.ndim != 1:
-        flat = _taken(op, x, namespace(given).reshape(given, (-1,)), 0, capacity)
+        more = max(given.ndim - 1, 0)
+        below = None if capacity is None else level_sizes(op, capacity, more + x.ragged_rank, given=more)
+        flat = _taken(op, x, namespace(given).reshape(given, (-1,)), 0, below)
         return _shaped(flat, tuple(given.shape))
     k = common(op, [x.values, given])
     x = into(k, x).used_values()
@@ -80,7 +88,8 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity) -> Any:
     given = widened(given, k)
     given = given if kernels(given) is k else k.asarray(given)
     rows = known if known is not None and k.trims else k.call(normal_rows, given, nrows=x.nrows)
-    return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None)
+    order = order and given.shape[0] == x.nrows
+    return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None, order=order)
 
 
 def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
@@ -123,6 +132,9 @@ def _ragged_rows(op: str, x: RaggedArray, indices: RaggedArray, capacity: Capaci
     rows, missing = k.call(_row_index, indices, nrows=x.nrows)
     report(op, missing, 0)
     known = k.host(rows) if k.is_concrete(rows) else None
+    if capacity is not None:
+        more = indices.ragged_rank
+        capacity = level_sizes(op, capacity, more + x.ragged_rank, given=more)
     flat = taken_rows(op, x, rows, known, capacity)
     return RaggedArray(flat.values, (*indices.partitions, *flat.partitions))
 
@@ -144,7 +156,9 @@ def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity =
     within each row. The result has the shape of ``indices`` and the axes of ``x`` behind. Negative indices count
     from the row's end; others out of range raise `IndexError`, or traced give the fill value.
 
-    Capacity: that of ``indices``; with ragged axes behind, as `take` says.
+    Capacity: that of ``indices``. With ragged axes behind as `take` says: indices that share the rows of ``x``, as
+    those of `argsort` do, are taken to be another order; under jit others need ``capacity``, an int or a size for each
+    level of the result below axis 0.
 
     >>> x = ragged([[1, 2, 3], [4, 5]])
     >>> gather(x, ragged([[2], [0, -1]]), batch_dims=1).tolist()
@@ -152,29 +166,52 @@ def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity =
     """
     batch_dims = sizes_of("gather", batch_dims)
     if batch_dims == 0:
-        return _taken("gather", x, indices, 0, capacity)
+        return _taken("gather", x, indices, 0, capacity, order=True)
+    return entries_at("gather", x, indices, batch_dims, capacity)
+
+
+def entries_at(
+    op: str, x: Any, indices: Any, batch: int, capacity: Capacity = None, *, advice: str | None = None
+) -> Any:
+    """`gather` below axis 0; ``advice`` for one who counts the axes otherwise."""
     x, indices = as_rows(x), as_rows(indices)
-    given = _indices("gather", indices)
-    _need_ragged("gather", x, given)
-    if not 0 < batch_dims <= given.ndim or batch_dims >= x.ndim:
+    given = _indices(op, indices)
+    _need_ragged(op, x, given)
+    if not 0 < batch <= given.ndim or batch >= x.ndim:
         most = min(given.ndim, x.ndim - 1)
-        raise ValueError(complaint("gather", f"batch_dims from 0 to {most}", str(batch_dims), "Check the shapes."))
-    k = common("gather", [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
-    if given.ndim == batch_dims:  # one index for each entry
-        one = given[..., None] if isinstance(given, RaggedArray) else namespace(given).expand_dims(given, axis=-1)
-        found = gather(x, one, batch_dims=batch_dims, capacity=capacity)
-        return found[(*[slice(None)] * batch_dims, 0)]
+        raise ValueError(complaint(op, f"batch_dims from 0 to {most}", str(batch), advice or "Check the shapes."))
+    k = common(op, [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
+    single = given.ndim == batch  # one index for each entry
+    if single:
+        given = given[..., None] if isinstance(given, RaggedArray) else namespace(given).expand_dims(given, axis=-1)
     mine = levels(k, widened(given, k), given.ndim - 1)
-    x = levels(k, x, max(batch_dims, x.ragged_rank if isinstance(x, RaggedArray) else 0))
-    agree_above("gather", x, mine, batch_dims - 1)
-    index, missing = k.call(_within, x.partitions, mine, size=x.capacity, batch=batch_dims)
-    report("gather", missing, batch_dims)
-    below = x.partitions[batch_dims:]
-    if not below:
-        return rebuild(mine.nrows, mine.partitions, k.call(_pick_filled, x.values, index))
-    known = k.host(index) if k.is_concrete(index) else None
-    flat = taken_rows("gather", RaggedArray(x.values, below), index, known, capacity)
-    return rebuild(mine.nrows, (*mine.partitions, *flat.partitions), flat.values)
+    x = levels(k, x, max(batch, x.ragged_rank if isinstance(x, RaggedArray) else 0))
+    agree_above(op, x, mine, batch - 1)
+    index, missing = k.call(_within, x.partitions, mine, size=x.capacity, batch=batch)
+    where = "Check `x.row_lengths()`." if x.shape[batch] is None else "Check `x.shape`."
+    report(op, missing, batch, advice or where)
+    below = x.partitions[batch:]
+    if below:
+        known = k.host(index) if k.is_concrete(index) else None
+        if capacity is not None:
+            more = mine.ragged_rank - single
+            capacity = level_sizes(op, capacity, more + len(below), given=more)
+        order = _same_entries(x, mine, batch)
+        flat = taken_rows(op, RaggedArray(x.values, below), index, known, capacity, order=order)
+        out = rebuild(mine.nrows, (*mine.partitions, *flat.partitions), flat.values)
+    else:
+        out = rebuild(mine.nrows, mine.partitions, k.call(_pick_filled, x.values, index))
+    return out[(*[slice(None)] * batch, 0)] if single else out
+
+
+def _same_entries(x: RaggedArray, indices: RaggedArray, level: int) -> bool:
+    """Whether there is an index for each entry of this level, as far as structure can say."""
+    if indices.ragged_rank != level or indices.capacity != entry_counts(x.partitions, x.capacity)[level]:
+        return False
+    return all(
+        p.splits is q.splits if isinstance(p, RowPartition) and isinstance(q, RowPartition) else p == q
+        for p, q in zip(x.partitions, indices.partitions, strict=False)
+    )
 
 
 def _need_ragged(op: str, x: Any, indices: Any) -> None:

@@ -21,7 +21,7 @@ from ._indexing import dynamic_row, run, view
 from ._keys import as_items, expand
 from .blocks import as_rows
 from .components import rows_of
-from .gathering import gather, take
+from .gathering import entries_at, gather, rows_at
 from .masking import boolean_mask
 
 __all__: list[str] = []
@@ -42,7 +42,7 @@ def getitem(x: RaggedArray, key: Any) -> Any:
         if isinstance(only, slice) and _is_static(only):
             return _slice(x, only)
         if is_array(only) and only.ndim == 1:
-            return boolean_mask(x, only) if kind(only.dtype) == "bool" else take(x, only)
+            return boolean_mask(x, only) if kind(only.dtype) == "bool" else rows_at(x, only)
         if not is_array(only) and only is not None and only is not ...:
             return run("getitem", x, expand("getitem", items, x.shape)) if isinstance(only, slice) else _one(x, only)
     for n, item in enumerate(items):
@@ -95,8 +95,17 @@ def _within(x: RaggedArray, items: tuple[Any, ...], at: int) -> Any:
             complaint("getitem", "a ragged key in front, by itself", f"it as item {at}", "Index one after the other.")
         )
     key = items[at]
-    out: Any = boolean_mask(x, key) if kind(key.dtype) == "bool" else gather(x, key, batch_dims=key.ndim - 1)
+    out: Any = boolean_mask(x, key) if kind(key.dtype) == "bool" else _positions(x, key)
     rest = items[at + 1 :]
     if not any(item is not ... for item in rest):
         return out
     return out[(*[slice(None)] * key.ndim, *rest)]
+
+
+def _positions(x: RaggedArray, key: RaggedArray) -> Any:
+    """Positions along the axis that the last one of the key lies on."""
+    last = key.ndim - 1
+    if last < 2:
+        return gather(x, key, batch_dims=last)
+    advice = f"A key of {key.ndim} axes picks along axis {last}; `ra.gather(x, key, batch_dims=1)` picks along axis 1."
+    return entries_at("gather", x, key, last, advice=advice)

@@ -9,7 +9,7 @@ from .._partition import Partition, RowPartition, entry_counts
 from .._typing import Array
 from ..backends import Segments, backend, common, is_array, kernels, kind, namespace
 from ._broadcast import into
-from ._checking import sizes_of
+from ._checking import level_sizes, sizes_of
 from ._indexing import run
 from ._keys import expand, unfold
 from ._overflow import fits
@@ -52,7 +52,9 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
         if size is not None:
             raise ValueError(complaint("boolean_mask", "no size= with a ragged mask", str(size), "Drop it."))
         out = _within_rows(x, mask)
-        return out if capacity is None else with_capacity(out, capacity)
+        if capacity is None or not isinstance(out, RaggedArray):
+            return out
+        return with_capacity(out, level_sizes("boolean_mask", capacity, out.ragged_rank))
     if mask.ndim > 1 and kind(mask.dtype) == "bool":
         if size is None or tuple(mask.shape) != tuple(x.shape[: mask.ndim]):
             return run("boolean_mask", x, expand("boolean_mask", (mask,), x.shape))

@@ -12,7 +12,7 @@ from .._partition import RowPartition, entry_counts
 from .._typing import Array
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ._broadcast import into
-from ._checking import sizes_of
+from ._checking import level_sizes, sizes_of
 from ._counts import both, not_negative, repeat_entries
 from ._indices import widened
 from ._moves import Move
@@ -137,11 +137,8 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
         known = [int(n) for n in need]
         sizes = tuple(m if k.trims else n if m <= n else bucket_size(m) for m, n in zip(known, counts, strict=True))
     else:
-        given_sizes = sizes_of("repeat", capacity, many=True)
+        given_sizes = level_sizes("repeat", capacity, x.ragged_rank)
         sizes = (*counts[:-1], given_sizes) if isinstance(given_sizes, int) else given_sizes
-        if len(sizes) != x.depth:
-            got = f"{capacity}"
-            raise ValueError(complaint("repeat", f"{x.depth} sizes", got, "Pass one per level below axis 0."))
         for p, n, m in zip(x.partitions, sizes, need, strict=True):
             if isinstance(p, RowPartition):
                 ok = ok & fits("repeat", m, n, "capacity", "capacity=")

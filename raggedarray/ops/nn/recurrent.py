@@ -35,9 +35,10 @@ def rnn(
 ) -> tuple[RaggedArray, Any]:  # fmt: skip
     """``h = tanh(x @ w_ih + h @ w_hh + bias)`` along each row: ``[nrows, (len), D]`` to ``[nrows, (len), H]``.
 
-    Returns the outputs, of the capacity of ``x``, and the final states ``[nrows, H]``. ``w_ih`` is ``[D, H]``, ``w_hh``
-    is ``[H, H]``, ``bias`` is ``[H]`` or a pair of them, for the input and the hidden side. ``initial`` is
-    ``[nrows, H]``, by default 0; an empty row ends with it. (Elman, Finding structure in time, 1990)
+    Returns ``(outputs, final)``, in torch's order: the outputs, of the capacity of ``x``, and the final states
+    ``[nrows, H]``. ``w_ih`` is ``[D, H]``, ``w_hh`` is ``[H, H]``, ``bias`` is ``[H]`` or a pair of them, for the input
+    and the hidden side. ``initial`` is ``[nrows, H]``, by default 0; an empty row ends with it. (Elman, Finding
+    structure in time, 1990)
 
     >>> x = ragged([[1.0, 2.0], [], [3.0]])
     >>> one = np.ones((1, 1))
@@ -54,10 +55,10 @@ def gru(
 ) -> tuple[RaggedArray, Any]:  # fmt: skip
     """Gated recurrent units along each row: ``[nrows, (len), D]`` to ``[nrows, (len), H]``.
 
-    Returns the outputs, of the capacity of ``x``, and the final states ``[nrows, H]``. ``w_ih`` is ``[D, 3 * H]``,
-    ``w_hh`` is ``[H, 3 * H]``: reset gate, update gate, new state, as in torch, transposed. ``bias`` is ``[3 * H]``, or
-    a pair, for the input and the hidden side (the reset gate applies after the latter). ``initial`` is ``[nrows, H]``,
-    by default 0; an empty row ends with it. (Cho et al., 2014)
+    Returns ``(outputs, final)``, in torch's order: the outputs, of the capacity of ``x``, and the final states
+    ``[nrows, H]``. ``w_ih`` is ``[D, 3 * H]``, ``w_hh`` is ``[H, 3 * H]``: reset gate, update gate, new state, as in
+    torch, transposed. ``bias`` is ``[3 * H]``, or a pair, for the input and the hidden side (the reset gate applies
+    after the latter). ``initial`` is ``[nrows, H]``, by default 0; an empty row ends with it. (Cho et al., 2014)
 
     >>> x = ragged([np.ones((2, 4)), np.ones((0, 4))])
     >>> h, last = gru(x, np.zeros((4, 6)), np.zeros((2, 6)), initial=np.ones((2, 2)))
@@ -73,10 +74,10 @@ def lstm(
 ) -> tuple[RaggedArray, tuple[Any, Any]]:  # fmt: skip
     """Long short-term memory along each row: ``[nrows, (len), D]`` to ``[nrows, (len), H]``.
 
-    Returns the outputs, of the capacity of ``x``, and the final states: ``(h, c)``, ``[nrows, H]`` each. ``w_ih`` is
-    ``[D, 4 * H]``, ``w_hh`` is ``[H, 4 * H]``: input gate, forget gate, cell, output gate, as in torch, transposed.
-    ``bias`` is ``[4 * H]``, or a pair. ``initial`` is a pair ``(h, c)``, by default 0; an empty row ends with it.
-    (Hochreiter and Schmidhuber, 1997; Gers et al., 2000)
+    Returns ``(outputs, (h, c))``, in torch's order: the outputs, of the capacity of ``x``, and the final states,
+    ``[nrows, H]`` each. ``w_ih`` is ``[D, 4 * H]``, ``w_hh`` is ``[H, 4 * H]``: input gate, forget gate, cell, output
+    gate, as in torch, transposed. ``bias`` is ``[4 * H]``, or a pair. ``initial`` is a pair ``(h, c)``, by default 0;
+    an empty row ends with it. (Hochreiter and Schmidhuber, 1997; Gers et al., 2000)
 
     >>> x = ragged([np.ones((2, 3)), np.ones((0, 3))])
     >>> h, (last, cell) = lstm(x, np.zeros((3, 4)), np.zeros((1, 4)), np.array([0.0, 0.0, 1.0, 0.0]))
@@ -222,7 +223,10 @@ def scan(
     f: Callable[[Any, Any], tuple[Any, Any]], init: Any, x: Any, /, *, axis: int = 1, reverse: bool = False,
     max_length: int | None = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Run ``carry, y = f(carry, element)`` along each row, all rows side by side: the last carry, and every ``y``.
+    """Run ``carry, y = f(carry, element)`` along each row, all rows side by side.
+
+    Returns ``(carry, ys)``, in the order of `jax.lax.scan`, which is not that of `rnn`, `gru` and `lstm`: the last
+    carry, and every ``y``.
 
     ``f`` gets one element of each row, ``[nrows, *inner]``, and a carry whose arrays are ``[nrows, ...]``, as ``init``
     is; it returns a carry of the same shapes and dtypes, and outputs ``[nrows, ...]``, which become
