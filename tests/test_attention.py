@@ -152,6 +152,78 @@ def test_values_and_gradients(name: str) -> None:
             np.testing.assert_allclose(dbias, expected_bias, rtol=1e-8, atol=1e-9)
 
 
+DERIVED = [pytest.param(name, marks=() if i == 1 else pytest.mark.nightly) for i, name in enumerate(CASES)]
+
+
+@pytest.mark.parametrize("name", [*DERIVED, pytest.param("dropout", marks=pytest.mark.nightly)])
+def test_other_derivatives(name: str) -> None:
+    """The tangent, and derivatives of gradient and tangent in both modes, against differences; slack poisoned."""
+    with jax.enable_x64(True):
+        xs, bias, options, capacity = case("causal, one key head" if name == "dropout" else name)
+        if name == "dropout":
+            options = {**options, "dropout": 0.25, "key": jax.random.key(7)}
+        moved = on_device(xs, capacity)
+        rng = np.random.default_rng(4)
+        used, weights = moved[0].used_mask()[:, None, None], rng.standard_normal((capacity, xs[0].shape[2], 3))
+
+        def loss(given: Any) -> Any:
+            rows = [x.with_values(v) for x, v in zip(moved, given[0], strict=True)]
+            out = ra.nn.attention(*rows, bias=given[1], **options).values
+            return jnp.sum(jnp.where(used, out, 0) ** 3 * weights)
+
+        def product(a: Any, b: Any) -> Any:
+            return sum(jnp.sum(x * y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
+
+        @jax.jit
+        def run(given: Any, away: Any) -> Any:
+            slope, bent = jax.jvp(jax.grad(loss), (given,), (away,))
+            tangent = jax.jvp(loss, (given,), (jax.tree.map(lambda v, a: jnp.where(jnp.isnan(v), v, a), given, away),))
+            return (
+                slope,
+                tangent[1],
+                (
+                    bent,
+                    jax.grad(lambda g: product(jax.grad(loss)(g), away))(given),
+                    jax.grad(lambda g: jax.jvp(loss, (g,), (away,))[1])(given),
+                ),
+            )
+
+        given = [x.values for x in moved], bias
+        away = jax.tree.map(lambda a: rng.standard_normal(a.shape), given)
+        slope, tangent, second = run(given, away)
+        np.testing.assert_allclose(tangent, product(slope, away), rtol=1e-9)
+        gradient = jax.jit(jax.grad(loss))
+        steps = [gradient(jax.tree.map(lambda v, a, e=e: v + e * a, given, away)) for e in (1e-5, -1e-5)]
+        for got in second:
+            for a, high, low in zip(jax.tree.leaves(got), *map(jax.tree.leaves, steps), strict=True):
+                np.testing.assert_allclose(a, (high - low) / 2e-5, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.nightly
+def test_other_derivatives_in_vmap_and_eagerly() -> None:
+    x, y = on_jax((3, 0, 9), (2, 4), 16), on_jax((0, 10, 1), (2, 4), 16, seed=1)
+    both = jax.tree.map(lambda *a: jnp.stack(a), x, y)
+
+    def loss(v: Any, like: RaggedArray) -> Any:
+        return ra.sum(ra.square(ra.nn.attention(*[like.with_values(v)] * 3)))
+
+    def second(like: RaggedArray) -> Any:
+        ones = jnp.ones_like(like.values)
+        return jax.grad(lambda v: jnp.sum(jax.grad(loss)(v, like)))(like.values), jax.jvp(
+            lambda v: jax.grad(loss)(v, like), (like.values,), (ones,)
+        )[1]
+
+    got = jax.jit(jax.vmap(second))(both)
+    alone = jax.jit(second)
+    for i, like in enumerate((x, y)):
+        for a, b in zip(got, alone(like), strict=True):
+            np.testing.assert_allclose(a[i], b, rtol=1e-4, atol=1e-5)
+    long = on_jax((300,), (1, 2), 320)
+    forward, reverse = second(long)
+    np.testing.assert_allclose(forward, reverse, rtol=1e-3, atol=1e-4)
+    assert np.isfinite(forward).all()
+
+
 def dense_gradients(xs: list[RaggedArray], bias: Any, options: dict[str, Any], weights: np.ndarray) -> Any:
     """Of the sum of the results times ``weights``, written out for each row."""
     splits = xs[0].row_splits
@@ -246,7 +318,10 @@ def shapes_in(jaxpr: Any) -> set[tuple[int, ...]]:
     found = set()
     for eqn in jaxpr.eqns:
         found |= {tuple(v.aval.shape) for v in eqn.outvars if hasattr(v.aval, "shape")}
-        for value in jax.tree.leaves(eqn.params, is_leaf=lambda p: hasattr(p, "jaxpr") or hasattr(p, "eqns")):
+        params = eqn.params
+        if eqn.primitive.name == "custom_linear_solve":  # the equations are there to be differentiated, not to be run
+            params = {name: getattr(params["jaxprs"], name) for name in ("solve", "transpose_solve")}
+        for value in jax.tree.leaves(params, is_leaf=lambda p: hasattr(p, "jaxpr") or hasattr(p, "eqns")):
             inner = getattr(value, "jaxpr", value)
             if hasattr(inner, "eqns"):
                 found |= shapes_in(inner)

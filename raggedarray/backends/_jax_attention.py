@@ -4,12 +4,14 @@ Queries and keys are cut into tiles, none of which holds slots of two rows. A ti
 of keys between the first and the last that it may see, one after the other, with the running maximum and sum
 of Milakov and Gimelshein (2018), as in FlashAttention (Dao et al., 2022). The gradient keeps the output and the
 logarithm of the sums, and computes the weights again. So memory is linear in the slots, plus one block of
-scores, and time follows the sum of squared row lengths. Reverse mode only: a loop of traced length has no
-other derivative that saves memory.
+scores, and time follows the sum of squared row lengths.
+
+The tangent of the result is a linear function of the tangents of the operands, with a transpose of its own, which is
+that gradient. Derivatives of either come from the same function with loops of a static length.
 """
 
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,11 +26,15 @@ from ._jax_blocks import (
     Where,
     arrange,
     bias_index,
+    bias_of,
     block_at,
     dot,
     flat_bias,
     kept_weights,
     key_tile,
+    look,
+    over_keys,
+    over_queries,
     plan_for,
     read,
     repeat,
@@ -36,6 +42,7 @@ from ._jax_blocks import (
     wide_dtype,
     write,
 )
+from ._jax_linear import linear_call
 from ._jax_tiles import from_tiles, to_tiles
 
 
@@ -64,29 +71,38 @@ def attention(
     if bias is not None:
         table = jnp.moveaxis(jnp.broadcast_to(bias, (heads, *bias.shape[1:])), 0, -1)
         bias = table.astype(wide_dtype(query.dtype))
-    return _attend(plan, query, key, value, bias, arrange(plan, splits, shapes, bits))
+    return _attend(plan, query, key, value, bias, arrange(plan, splits, shapes, bits))[0]
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _attend(plan: Plan, q: Array, k: Array, v: Array, bias: Array | None, where: Where) -> Array:
-    return _forward(plan, q, k, v, bias, where)[0]
+class Saved(NamedTuple):
+    """What derivatives are computed from: the operands, the result, and the logarithm of the sums of each tile."""
+
+    q: Array
+    k: Array
+    v: Array
+    bias: Array | None
+    where: Where
+    out: Array
+    log: Array
 
 
-def _forward(
-    plan: Plan, q: Array, k: Array, v: Array, bias: Array | None, where: Where
-) -> tuple[Array, tuple[Any, ...]]:
+Operands = tuple[Array, Array, Array, Array | None]
+"""Queries, keys, values and the bias, or their tangents."""
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _attend(plan: Plan, q: Array, k: Array, v: Array, bias: Array | None, where: Where) -> tuple[Array, Array]:
+    """The result and the logarithm of the sums, ``[tiles, heads, queries]``; inf where there is no key."""
     heads, wide = k.shape[1], wide_dtype(q.dtype)
     tiled = to_tiles(q, where.queries, plan.sizes[0], heads)
-    keys, values = (to_tiles(a, where.keys, plan.sizes[1], heads) for a in (k, v))
+    tiles = tuple(to_tiles(a, where.keys, plan.sizes[1], heads) for a in (k, v))
     rows = (plan.group, *tiled.shape[1:3])
 
-    def step(i: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+    def group(i: Array) -> tuple[Array, Array]:
         b = block_at(plan, tiled, where, i)
 
-        def block(j: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        def block(state: tuple[Array, Array, Array], at: Array, kk: Array, vv: Array) -> tuple[Array, Array, Array]:
             peak, total, out = state
-            tile, at = key_tile(plan, b, j)
-            kk, vv = (read(plan, a, i) if plan.whole else a[tile] for a in (keys, values))
             s = scores(plan, b, kk, at, bias)
             high = jnp.maximum(peak, jnp.max(s, axis=-1))
             safe = jnp.where(jnp.isneginf(high), 0, high)  # no key yet: exp of -inf - -inf
@@ -98,25 +114,69 @@ def _forward(
             return high, total, out * fade[..., None] + dot("thqk,thkd->thqd", weight.astype(v.dtype), vv)
 
         state = (jnp.full(rows, -jnp.inf, wide), jnp.zeros(rows, wide), jnp.zeros((*rows, v.shape[-1]), wide))
-        peak, total, out = repeat(plan, b, block, state)
+        peak, total, out = over_keys(plan, b, i, tiles, block, state, static=False)
         none = total == 0
         log = jnp.where(none, jnp.inf, peak + jnp.log(jnp.where(none, 1, total)))
-        out = out / jnp.where(none, 1, total)[..., None]
-        return write(plan, carry[0], i, out), write(plan, carry[1], i, log)
+        return out / jnp.where(none, 1, total)[..., None], log
 
     empty = jnp.zeros((*tiled.shape[:3], v.shape[-1]), q.dtype), jnp.zeros(tiled.shape[:3], wide)
-    out, log = lax.fori_loop(jnp.zeros_like(where.steps), where.steps, step, empty)
-    out = from_tiles(out, where.queries, plan.sizes[0])
-    return out, (q, k, v, bias, where, out, log)
+    out, log = over_queries(plan, where, empty, group, static=False)
+    return from_tiles(out, where.queries, plan.sizes[0]), log
 
 
-def _backward(plan: Plan, saved: tuple[Any, ...], ct: Array) -> tuple[Any, ...]:
+@_attend.defjvp
+def _attend_jvp(plan: Plan, primals: Any, tangents: Any) -> tuple[Any, Any]:
+    q, k, v, bias, where = primals
+    out, log = _attend(plan, q, k, v, bias, where)
+    saved = Saved(q, k, v, bias, where, out, log)
+    plain, forward = (partial(_tangent, plan, static) for static in (True, False))
+    return (out, log), linear_call(plain, forward, partial(_cotangents, plan), saved, tangents[:4])
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _tangent(plan: Plan, static: bool, saved: Saved, tangents: Operands) -> tuple[Array, Array]:
+    """The tangents of what `_attend` gives; if ``static``, in loops that JAX can transpose and differentiate."""
+    q, k, v, bias, where, out, log = saved
+    dq, dk, dv, dbias = tangents
+    heads, wide = k.shape[1], wide_dtype(q.dtype)
+    tiled, dqs, outs = (to_tiles(a, where.queries, plan.sizes[0], heads) for a in (q, dq, out))
+    tiles = tuple(to_tiles(a, where.keys, plan.sizes[1], heads) for a in (k, v, dk, dv))
+
+    def group(i: Array) -> tuple[Array, Array]:
+        b = block_at(plan, tiled, where, i)
+        dqq, result, lse = (read(plan, a, i) for a in (dqs, outs, log))
+
+        def block(state: tuple[Array, Array], at: Array, kk: Array, vv: Array, dkk: Array, dvv: Array) -> Any:
+            weight = jnp.exp(scores(plan, b, kk, at, bias) - lse[..., None])
+            ds = (dot("thqd,thkd->thqk", dqq, kk) + dot("thqd,thkd->thqk", b.q, dkk)) * plan.options.scale
+            if dbias is not None:
+                ds = ds + bias_of(plan, b, at, dbias)
+            used = weight
+            if where.bits is not None:
+                used = weight * kept_weights(plan, b, at, where.bits, weight.shape)
+            more = dot("thqk,thkd->thqd", used.astype(v.dtype), dvv)
+            more = more + dot("thqk,thkd->thqd", (used * ds).astype(v.dtype), vv)
+            return state[0] + more, state[1] + jnp.sum(weight * ds, axis=-1)
+
+        state = jnp.zeros(result.shape, wide), jnp.zeros(result.shape[:3], wide)
+        moved, raised = over_keys(plan, b, i, tiles, block, state, static)
+        return moved - raised[..., None] * result, raised
+
+    empty = jnp.zeros_like(outs), jnp.zeros_like(log)
+    moved, raised = over_queries(plan, where, empty, group, static)
+    return from_tiles(moved, where.queries, plan.sizes[0]), raised
+
+
+@partial(jax.jit, static_argnums=0)
+def _cotangents(plan: Plan, saved: Saved, cotangents: tuple[Array, Array]) -> Operands:
+    """The transpose of `_tangent`."""
+    ct, raised = cotangents
     q, k, v, bias, where, out, log = saved
     heads, wide = k.shape[1], wide_dtype(q.dtype)
     tiled = to_tiles(q, where.queries, plan.sizes[0], heads)
     cts = to_tiles(ct, where.queries, plan.sizes[0], heads)
     dots = jnp.sum(ct.astype(wide) * out.astype(wide), axis=-1, keepdims=True)
-    dots = to_tiles(dots, where.queries, plan.sizes[0], heads)[..., 0]
+    dots = to_tiles(dots, where.queries, plan.sizes[0], heads)[..., 0] - raised
     keys, values = (to_tiles(a, where.keys, plan.sizes[1], heads) for a in (k, v))
 
     def step(i: Array, carry: Any) -> Any:
@@ -126,7 +186,7 @@ def _backward(plan: Plan, saved: tuple[Any, ...], ct: Array) -> tuple[Any, ...]:
         def block(j: Array, state: Any) -> Any:
             dq, dk, dv, dbias = state
             tile, at = key_tile(plan, b, j)
-            kk, vv = (read(plan, a, i) if plan.whole else a[tile] for a in (keys, values))
+            kk, vv = (look(plan, a, i, tile) for a in (keys, values))
             weight = jnp.exp(scores(plan, b, kk, at, bias) - lse[..., None])
             dweight = dot("thqd,thkd->thqk", dct, vv)
             used = weight
@@ -153,13 +213,10 @@ def _backward(plan: Plan, saved: tuple[Any, ...], ct: Array) -> tuple[Any, ...]:
     dq, dk, dv, dbias = lax.fori_loop(jnp.zeros_like(where.steps), where.steps, step, empty)
     dq = from_tiles(dq, where.queries, plan.sizes[0])
     dk, dv = (from_tiles(a, where.keys, plan.sizes[1]).astype(q.dtype) for a in (dk, dv))
-    return dq, dk, dv, None if dbias is None else dbias.reshape(bias.shape), None
+    return dq, dk, dv, None if bias is None else dbias.reshape(bias.shape)
 
 
 def _add_bias(plan: Plan, b: Block, at: Array, ds: Array, dbias: Array) -> Array:
     index = bias_index(plan, b, at, dbias.shape[0])
     by_pair = jnp.moveaxis(ds.reshape(ds.shape[0], dbias.shape[1], plan.sizes[0], -1), 1, -1)
     return dbias.at[index].add(by_pair)
-
-
-cast(Any, _attend).defvjp(_forward, _backward)

@@ -26,6 +26,8 @@ class Plan(NamedTuple):
     """Tiles of queries that are worked on together."""
     whole: bool
     """Whether every row is one tile: then there is no loop over keys."""
+    trips: int
+    """Tiles of keys that one tile of queries may look at."""
     positions: int
     """Query positions of a bias by position; 0 for one by distance, or for none."""
     options: AttentionOptions
@@ -65,8 +67,11 @@ def plan_for(shapes: tuple[int, int], nrows: int, heads: int, o: AttentionOption
         group = (1 << 24) // (heads * sizes[0] * sizes[1])
     group = min(max(group, 1), counts[0])
     counts = (_round_up(counts[0], group), _round_up(counts[1], group) if whole else counts[1])
+    trips = -(-k // sizes[1])
+    if o.left is not None and o.right is not None:
+        trips = min(trips, -(-(o.left + sizes[0] + o.right) // sizes[1]) + 1)
     positions = bias.shape[1] if bias is not None and bias.ndim == 3 else 0
-    return Plan(sizes, counts, group, whole, positions, o)
+    return Plan(sizes, counts, group, whole, trips, positions, o)
 
 
 def _round_up(n: int, to: int) -> int:
@@ -141,10 +146,56 @@ def block_at(plan: Plan, tiled: Array, where: Where, i: Array) -> Block:
     return Block(read(plan, tiled, i), row, at, low, high, begin, tile, trips)
 
 
-def repeat(plan: Plan, b: Block, block: Callable[[Array, Any], Any], state: Any) -> Any:
-    """``block`` for every step that a member of the group needs."""
+def over_queries(
+    plan: Plan, where: Where, empty: tuple[Array, ...], f: Callable[[Array], tuple[Array, ...]], static: bool
+) -> tuple[Array, ...]:
+    """``f`` of every group that has something to do, written into ``empty``; if ``static`` as JAX can transpose it."""
+    if static:
+        found = lax.map(jax.checkpoint(f, prevent_cse=False), jnp.arange(plan.counts[0] // plan.group))
+        return tuple(a.reshape(e.shape).astype(e.dtype) for a, e in zip(found, empty, strict=True))
+
+    def step(i: Array, made: tuple[Array, ...]) -> tuple[Array, ...]:
+        return tuple(write(plan, a, i, u) for a, u in zip(made, f(i), strict=True))
+
+    out: tuple[Array, ...] = lax.fori_loop(jnp.zeros_like(where.steps), where.steps, step, empty)
+    return out
+
+
+def over_keys(
+    plan: Plan, b: Block, i: Array, arrays: tuple[Array, ...], block: Callable[..., Any], state: Any, static: bool
+) -> Any:
+    """``state = block(state, at, *tiles of arrays)`` for every step that a member of group ``i`` needs.
+
+    A loop of traced length; if ``static`` of a static one, whose steps past that are skipped, as JAX can transpose it.
+    """
+    if plan.whole or not static:
+
+        def step(j: Array, state: Any) -> Any:
+            tile, at = key_tile(plan, b, j)
+            return block(state, at, *(look(plan, a, i, tile) for a in arrays))
+
+        return repeat(plan, b, step, state)
+    steps = jnp.arange(plan.trips, dtype=b.trips.dtype)
+    tiles, at = jax.vmap(lambda j: key_tile(plan, b, j))(steps)
+
+    def one(state: Any, now: tuple[Any, ...]) -> tuple[Any, None]:
+        j, at, found = now
+        return lax.cond(j < jnp.max(b.trips), lambda s: block(s, at, *found), lambda s: s, state), None
+
+    # All tiles are looked up before the loop: a cotangent of the whole array in every step would be cubic in total.
+    xs = steps, at, tuple(a[tiles] for a in arrays)
+    return lax.scan(jax.checkpoint(one, prevent_cse=False), state, xs)[0]
+
+
+def repeat(plan: Plan, b: Block, step: Callable[[Array, Any], Any], state: Any) -> Any:
+    """``step`` as often as a member of the group needs it."""
     none = jnp.zeros((), b.trips.dtype)
-    return block(none, state) if plan.whole else lax.fori_loop(none, jnp.max(b.trips), block, state)
+    return step(none, state) if plan.whole else lax.fori_loop(none, jnp.max(b.trips), step, state)
+
+
+def look(plan: Plan, a: Array, i: Array, tile: Array) -> Array:
+    """Tiles of keys of group ``i``: a row has one, or they are named."""
+    return read(plan, a, i) if plan.whole else a[tile]
 
 
 def key_tile(plan: Plan, b: Block, j: Array) -> tuple[Array, Array]:
@@ -176,17 +227,21 @@ def flat_bias(bias: Array) -> Array:
     return bias.reshape(-1, bias.shape[-1])
 
 
+def bias_of(plan: Plan, b: Block, at: Array, bias: Array) -> Array:
+    """The bias of each pair: ``[G, heads, queries, keys]``."""
+    table = flat_bias(bias)
+    found = jnp.moveaxis(table[bias_index(plan, b, at, table.shape[0])], -1, 1)
+    return found.reshape(found.shape[0], b.q.shape[1], -1, found.shape[-1])
+
+
 def scores(plan: Plan, b: Block, k: Array, at: Array, bias: Array | None) -> Array:
     """``[G, heads, queries, keys]``, -inf where a query must not look."""
     s = dot("thqd,thkd->thqk", b.q, k) * plan.options.scale
     g, heads, _, keys = s.shape
-    s = s.reshape(g, heads, -1, plan.sizes[0], keys)
     if bias is not None:
-        table = flat_bias(bias)
-        found = table[bias_index(plan, b, at, table.shape[0])]
-        s = s + jnp.moveaxis(found, -1, 1).reshape(s.shape)
+        s = s + bias_of(plan, b, at, bias)
     seen = (at[:, None, :] >= b.low[:, :, None]) & (at[:, None, :] < b.high[:, :, None])
-    s = jnp.where(seen[:, None, None], s, -jnp.inf)
+    s = jnp.where(seen[:, None, None], s.reshape(g, heads, -1, plan.sizes[0], keys), -jnp.inf)
     return s.reshape(g, heads, -1, keys)
 
 

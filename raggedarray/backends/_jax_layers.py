@@ -17,6 +17,7 @@ from jax import lax
 
 from .._typing import Array
 from . import Reduction
+from ._jax_linear import linear_call
 from ._jax_rows import row_ids, unhalved
 from .generic import identity, terminal
 
@@ -121,34 +122,25 @@ def _bag_jvp(how: Reduction, num: int, primals: Any, tangents: Any) -> tuple[Arr
 def _bag_linear(table: Array, blocks: _Blocks, num: int) -> Array:
     """A sum as a linear function of the table, whose transpose goes block by block too.
 
-    JAX would transpose the loop into one that adds a whole table a block. What lets a function name its own transpose,
-    and still be batched and differentiated, is a linear solve: of ``x = a, y - bags(x) = b`` for ``y``.
+    JAX would transpose the loop into one that adds a whole table a block.
     """
-    ids, row, weights = blocks.ids, blocks.row, blocks.weights
 
-    def equations(x: Any) -> Any:
-        return x[0], x[1] - jax.ops.segment_sum(_entries(x[0], ids, weights, 0), row, num + 1)[:num]
+    def plain(blocks: _Blocks, table: Array) -> Array:
+        return jax.ops.segment_sum(_entries(table, blocks.ids, blocks.weights, 0), blocks.row, num + 1)[:num]
 
-    def solved(_: Any, b: Any) -> Any:
-        return b[0], b[1] + _bag_blocks(b[0], blocks, "sum", num, 0)
+    def forward(blocks: _Blocks, table: Array) -> Array:
+        return _bag_blocks(table, blocks, "sum", num, 0)
 
-    def transposed(_: Any, c: Any) -> Any:
-        given = jnp.concatenate((c[1], jnp.zeros_like(c[1][:1]) if num else jnp.zeros((1, c[1].shape[1]), c[1].dtype)))
+    def transpose(blocks: _Blocks, ct: Array) -> Array:
+        given = jnp.concatenate((ct, jnp.zeros_like(ct, shape=(1, ct.shape[1]))))
 
         def step(total: Array, ids: Array, row: Array, weights: Array | None) -> Array:
             return total.at[ids].add(_scaled(given[row], weights).astype(total.dtype), mode="drop")
 
-        return blocks.each(step, c[0].astype(unhalved(c[0].dtype))).astype(c[0].dtype), c[1]
+        return blocks.each(step, jnp.zeros(table.shape, unhalved(table.dtype))).astype(table.dtype)
 
-    out: Array = lax.custom_linear_solve(equations, (table, _zeros(table, weights, num)), solved, transposed)[1]
+    out: Array = linear_call(plain, forward, transpose, blocks, table)
     return out
-
-
-def _zeros(table: Array, weights: Array | None, num: int) -> Array:
-    """Zeros that are a linear function of the table, as everything that is solved for must be."""
-    wide = unhalved(table.dtype) if weights is None else jnp.result_type(unhalved(table.dtype), unhalved(weights.dtype))
-    nothing = jnp.where(False, table[:1], 0)
-    return jnp.broadcast_to(nothing.astype(wide), (num, table.shape[1]))
 
 
 def ctc(frames: Array, classes: Array, counts: Array, splits: Array, /) -> Array:

@@ -65,9 +65,10 @@ def attention(
         Weights that are set to 0, as a fraction; it needs ``key``, a ``jax.random`` key or a NumPy generator. On JAX
         which ones follows from the key and from row, head and positions.
 
-    On JAX memory is linear in the slots: weights exist a block at a time and are computed again for the gradient, which
-    is available in reverse mode only. Time follows the sum of squared row lengths. After Vaswani et al. (2017); the
-    blocks are those of FlashAttention (Dao et al., 2022).
+    On JAX memory is linear in the slots: weights exist a block at a time and are computed again for the gradient. Time
+    follows the sum of squared row lengths. Differentiable in every mode, to any order; derivatives of the gradient are
+    slower, and faster with ``max_length``. cuDNN offers the gradient alone. After Vaswani et al. (2017); the blocks are
+    those of FlashAttention (Dao et al., 2022).
 
     >>> x = ragged([[[[1.0, 0.0]], [[0.0, 1.0]]], []], item_shape=(None, 1, 2))
     >>> attention(x, x, x, causal=True).map_values(lambda v: v.round(2)).tolist()
