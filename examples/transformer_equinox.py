@@ -1,8 +1,8 @@
 """The transformer of `char_transformer.py` in Equinox: how its layers take a ragged batch.
 
 An Equinox layer works on one position, `(width,)` to `(width,)`, and is vmapped over a sequence. On a ragged batch it
-is vmapped over the slots instead, as `over_slots` does for any layer of single positions. Attention, and what else
-mixes positions, takes the ragged array itself.
+is vmapped over the slots instead, by `ra.map_values`; `masked=True` keeps slack out of the gradients of its weights.
+Attention, and what else mixes positions, takes the ragged array itself.
 
     python examples/transformer_equinox.py          # 4 epochs
     python examples/transformer_equinox.py --fast   # 1 epoch
@@ -21,10 +21,9 @@ from char_transformer import HEADS, LAYERS, WIDTH, batch, load, pairs, schedule_
 import raggedarray as ra
 
 
-def over_slots(layer: Callable[[Any], Any], x: ra.RaggedArray) -> ra.RaggedArray:
-    """A layer of one position for every position of ``(n, None, width)``; its gradient does not see slack."""
-    used = x.used_mask()[:, None]
-    return ra.map_values(lambda v: jnp.where(used, jax.vmap(layer)(jnp.where(used, v, 0)), 0), x)
+def each(layer: Callable[[Any], Any], x: ra.RaggedArray) -> ra.RaggedArray:
+    """A layer of one position for every position of ``(n, None, width)``."""
+    return ra.map_values(jax.vmap(layer), x, masked=True)
 
 
 class Block(eqx.Module):
@@ -45,12 +44,12 @@ class Block(eqx.Module):
 
     def __call__(self, x: ra.RaggedArray) -> ra.RaggedArray:
         """``(n, None, width)`` to the same."""
-        qkv = over_slots(self.qkv, over_slots(self.norms[0], x))
+        qkv = each(self.qkv, each(self.norms[0], x))
         qkv = ra.with_inner_shape(qkv, (3, HEADS, WIDTH // HEADS))
         query, keys, value = (qkv[:, :, i] for i in range(3))
         h = ra.nn.attention(ra.nn.rotary(query), ra.nn.rotary(keys), value, causal=True)
-        x = x + over_slots(self.out, ra.with_inner_shape(h, (WIDTH,)))
-        return x + over_slots(self.perceptron, over_slots(self.norms[1], x))
+        x = x + each(self.out, ra.with_inner_shape(h, (WIDTH,)))
+        return x + each(self.perceptron, each(self.norms[1], x))
 
 
 class Transformer(eqx.Module):
@@ -72,7 +71,7 @@ class Transformer(eqx.Module):
         x = ra.nn.embedding(characters, self.embedding.weight)
         for block in self.blocks:
             x = block(x)
-        return ra.nn.linear(over_slots(self.norm, x), self.embedding.weight.T)
+        return ra.nn.linear(each(self.norm, x), self.embedding.weight.T)
 
 
 def loss_of(model: Transformer, read: ra.RaggedArray, follow: ra.RaggedArray) -> jax.Array:

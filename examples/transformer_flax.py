@@ -1,15 +1,15 @@
 """The transformer of `char_transformer.py` in Flax NNX: how its layers take a ragged batch.
 
 A Flax layer works on the last axis of an array of any rank, so the flat values `(capacity, width)` of a ragged batch
-are a batch of positions to it. `over_slots` gives them to any layer that looks at single positions: `Linear`,
-`RMSNorm`, `LayerNorm`, .... Attention, and what else mixes positions, takes the ragged array itself.
+are a batch of positions to it. `ra.map_values` gives them to any layer that looks at single positions: `Linear`,
+`RMSNorm`, `LayerNorm`, ...; `masked=True` keeps slack out of the gradients of its weights. Attention, and what else
+mixes positions, takes the ragged array itself.
 
     python examples/transformer_flax.py          # 4 epochs
     python examples/transformer_flax.py --fast   # 1 epoch
 """
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -19,12 +19,6 @@ from char_transformer import HEADS, LAYERS, WIDTH, batch, load, pairs, schedule_
 from flax import nnx
 
 import raggedarray as ra
-
-
-def over_slots(layer: Callable[[Any], Any], x: ra.RaggedArray) -> ra.RaggedArray:
-    """A layer of single positions for every position of ``(n, None, width)``; its gradient does not see slack."""
-    used = x.used_mask()[:, None]
-    return ra.map_values(lambda v: jnp.where(used, layer(jnp.where(used, v, 0)), 0), x)
 
 
 class Block(nnx.Module):
@@ -41,12 +35,12 @@ class Block(nnx.Module):
 
     def __call__(self, x: ra.RaggedArray) -> ra.RaggedArray:
         """``(n, None, width)`` to the same."""
-        qkv = over_slots(lambda v: self.qkv(self.before(v)), x)
+        qkv = ra.map_values(lambda v: self.qkv(self.before(v)), x, masked=True)
         qkv = ra.with_inner_shape(qkv, (3, HEADS, WIDTH // HEADS))
         query, keys, value = (qkv[:, :, i] for i in range(3))
         h = ra.nn.attention(ra.nn.rotary(query), ra.nn.rotary(keys), value, causal=True)
-        x = x + over_slots(self.out, ra.with_inner_shape(h, (WIDTH,)))
-        return x + over_slots(lambda v: self.down(nnx.gelu(self.up(self.between(v)))), x)
+        x = x + ra.map_values(self.out, ra.with_inner_shape(h, (WIDTH,)), masked=True)
+        return x + ra.map_values(lambda v: self.down(nnx.gelu(self.up(self.between(v)))), x, masked=True)
 
 
 class Transformer(nnx.Module):
@@ -63,7 +57,7 @@ class Transformer(nnx.Module):
         x = ra.nn.embedding(characters, self.embed.embedding[...])
         for block in self.blocks:
             x = block(x)
-        return over_slots(lambda v: self.embed.attend(self.norm(v)), x)
+        return ra.map_values(lambda v: self.embed.attend(self.norm(v)), x, masked=True)
 
 
 def loss_of(model: Transformer, read: ra.RaggedArray, follow: ra.RaggedArray) -> jax.Array:

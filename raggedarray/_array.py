@@ -195,9 +195,9 @@ class RaggedArray:
         values = values if kernels(values) is not k and k.name == "numpy" else k.asarray(values)
         return RaggedArray(_structure.mask_gradient(self.partitions, values), self.partitions)
 
-    def map_values(self, f: Callable[..., Array], *xs: Any) -> "RaggedArray":
+    def map_values(self, f: Callable[..., Array], *xs: Any, masked: bool = False) -> "RaggedArray":
         """``f`` applied to the flat values; see `raggedarray.map_values`."""
-        out: RaggedArray = self.__array_namespace__().map_values(f, self, *xs)
+        out: RaggedArray = self.__array_namespace__().map_values(f, self, *xs, masked=masked)
         return out
 
     def astype(self, dtype: DType) -> "RaggedArray":

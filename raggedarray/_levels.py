@@ -40,6 +40,11 @@ def used_mask(partitions: tuple[Partition, ...], capacity: int) -> Array:
     return xp.arange(capacity, dtype=used.dtype) < used
 
 
+def column(a: Array, like: Array) -> Array:
+    """``[capacity]`` as ``[capacity, 1, ...]``, to meet values."""
+    return namespace(a).reshape(a, (a.shape[0], *(1,) * (like.ndim - 1)))
+
+
 def parents(p: Partition, count: int, like: Array) -> Array:
     """Index of the entry above each of ``count`` entries; ``p.nrows`` for slack under a `RowPartition`."""
     no_block((p,))

@@ -94,11 +94,11 @@ class Kernels(Protocol):
     def segment_reduce(self, how: Reduction, values: Array, segments: Segments, /) -> Array:
         """Reduce each segment: ``[capacity, *item] -> [num, *item]``."""
 
-    def spread(self, items: Array, segments: Segments, capacity: int, /) -> Array:
-        """Give each position its segment's item, and 0 to the others: ``[num, *item] -> [capacity, *item]``."""
+    def spread(self, items: Array, segments: Segments, capacity: int, /, *, fill: int = 0) -> Array:
+        """Give each position its segment's item, ``fill`` to the others: ``[num, *item] -> [capacity, *item]``."""
 
-    def pick(self, items: Array, index: Array, /) -> Array:
-        """Items by index, 0 where the index is ``len(items)``; gradients to those places are dropped."""
+    def pick(self, items: Array, index: Array, /, *, fill: int = 0) -> Array:
+        """Items by index, ``fill`` where the index is ``len(items)``; gradients to those places are dropped."""
 
     def segment_sort(self, values: Array, splits: Array, /, *, longest: int | None) -> Array:
         """Sort each segment, ascending and NaN last; ``longest`` is a static limit of the lengths, if one is known."""

@@ -112,14 +112,14 @@ def segment_reduce(how: Reduction, values: Array, segments: Segments, /) -> Arra
     return _over_axis(how, xp.where(own, values[None, ...], nothing), axis=1)
 
 
-def spread(items: Array, segments: Segments, capacity: int, /) -> Array:
-    return pick(items, segment_ids(segments, capacity))
+def spread(items: Array, segments: Segments, capacity: int, /, *, fill: int = 0) -> Array:
+    return pick(items, segment_ids(segments, capacity), fill=fill)
 
 
-def pick(items: Array, index: Array, /) -> Array:
+def pick(items: Array, index: Array, /, *, fill: int = 0) -> Array:
     xp = array_namespace(items)
-    zero = xp.zeros((1, *items.shape[1:]), dtype=items.dtype)
-    return xp.take(xp.concat((items, zero)), index, axis=0)
+    missing = xp.full((1, *items.shape[1:]), fill, dtype=items.dtype)
+    return xp.take(xp.concat((items, missing)), index, axis=0)
 
 
 def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:

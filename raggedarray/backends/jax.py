@@ -146,21 +146,21 @@ def _wide(x: Array) -> Array:
     return x.astype(unhalved(x.dtype))
 
 
-def spread(items: Array, segments: Segments, capacity: int, /) -> Array:
-    return pick(items, _ids(segments, capacity))
+def spread(items: Array, segments: Segments, capacity: int, /, *, fill: int = 0) -> Array:
+    return pick(items, _ids(segments, capacity), fill=fill)
 
 
-def pick(items: Array, index: Array, /) -> Array:
+def pick(items: Array, index: Array, /, *, fill: int = 0) -> Array:
     size = items.shape[0]
     if size == 0:
-        return jnp.zeros((*index.shape, *items.shape[1:]), items.dtype)
+        return jnp.full((*index.shape, *items.shape[1:]), fill, items.dtype)
     wide = _wide(items)
     if size <= index.size:
-        padded = jnp.concatenate((wide, jnp.zeros((1, *items.shape[1:]), wide.dtype)))
+        padded = jnp.concatenate((wide, jnp.full((1, *items.shape[1:]), fill, wide.dtype)))
         return padded[index].astype(items.dtype)
     known = index < size
     found = wide[jnp.where(known, index, 0)].astype(items.dtype)
-    return jnp.where(_column(known, found), found, jnp.zeros_like(found))
+    return jnp.where(_column(known, found), found, jnp.full_like(found, fill))
 
 
 def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:

@@ -123,11 +123,6 @@ def used_rows(partitions: tuple[Partition, ...], like: Array) -> Array:
     return used
 
 
-def column(a: Array, like: Array) -> Array:
-    """``[capacity]`` as ``[capacity, 1, ...]``, to meet values."""
-    return namespace(a).reshape(a, (a.shape[0], *(1,) * (like.ndim - 1)))
-
-
 def take_along(values: Array, source: Array) -> Array:
     """Values by a slot index of their own shape."""
     if values.ndim == 1:

@@ -12,7 +12,7 @@ from .._errors import DynamicShapeError, complaint
 from .._levels import ancestors
 from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array
-from ..backends import is_array, kernels, namespace
+from ..backends import is_array, kernels, kind, namespace
 from ._agreement import agree
 from ._block_views import entries, fold, repeated
 
@@ -218,7 +218,7 @@ def agree_sizes(op: str, a: Array, b: Array, axis: int) -> None:
 
 
 def _read(values: Array, block: BlockPartition, to: BlockPartition, above: tuple[Any, ...], *, entry: str) -> Array:
-    """The element of an operand that meets each slot of the packed ``to``; 0 in slack."""
+    """The element of an operand that meets each slot of the packed ``to``; `neutral` in slack."""
     e = elements(to, to.bound)
     k, xp = kernels(to.sizes), namespace(to.sizes)
     component = e.component
@@ -236,7 +236,16 @@ def _read(values: Array, block: BlockPartition, to: BlockPartition, above: tuple
             continue
         slot = slot + k.pick(step, component) * at
     slot = xp.where(e.component < to.nrows, slot, xp.asarray(values.shape[0], dtype=slot.dtype))
-    return kernels(values).pick(values, slot)
+    return kernels(values).pick(values, slot, fill=neutral(values))
+
+
+def neutral(values: Array) -> int:
+    """What stands in slack where an operand is spread over rows or read by address: 1, or False.
+
+    With 1 no quotient, power, logarithm or angle of it is NaN there, nor is its gradient; 0 left 0 / 0, which no
+    result holds but ``jax_debug_nans`` sees.
+    """
+    return 0 if kind(values.dtype) == "bool" else 1
 
 
 def _mismatch(op: str, lead: RaggedArray, x: Any, advice: str) -> ValueError:

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from .._array import RaggedArray
 from .._errors import DynamicShapeError, complaint
-from .._levels import composed_splits, library, parents, positions, splits_of, used_mask
+from .._levels import column, composed_splits, library, parents, positions, splits_of, used_mask
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._agreement import agree, agree_lengths, cut, is_uniform
-from ._block_broadcast import meet_blocks
+from ._block_broadcast import meet_blocks, neutral
 from ._block_levels import same_levels
 from ._checking import is_scalar
 from ._stretch import repeated, under_rows, with_unit_axes
@@ -253,7 +253,7 @@ def _mismatch(op: str, shape: Any, other: Any, advice: str) -> ValueError:
 def lay_out(plan: Plan) -> list[Any]:
     """Each operand over the slots of the template (in the body of an op).
 
-    An operand that is spread over rows is 0 in slack, in value and in gradient.
+    An operand that is spread over rows is 1 in slack (`neutral`), and gets no gradient from there.
     """
     t = plan.template
     return [
@@ -270,8 +270,8 @@ def _lay_out_one(t: RaggedArray, x: RaggedArray, states: tuple[State, ...]) -> A
     if states[first - 1] == "same" and _stretch(x.partitions[first - 1 :]):
         splits = composed_splits(t.partitions[first - 1 :], library(t.partitions, t.values))
         segments = Segments(splits.shape[0] - 1, splits=splits)
-        return kernels(x.values).spread(x.values[: segments.num, ...], segments, t.capacity)
-    return kernels(x.values).pick(x.values, _index(t, x, states))
+        return kernels(x.values).spread(x.values[: segments.num, ...], segments, t.capacity, fill=neutral(x.values))
+    return kernels(x.values).pick(x.values, _index(t, x, states), fill=neutral(x.values))
 
 
 def _spread_one(t: RaggedArray, values: Array) -> Array:
@@ -279,8 +279,7 @@ def _spread_one(t: RaggedArray, values: Array) -> Array:
     if k.trims or kind(values.dtype) not in ("float", "complex"):
         return values
     mask = used_mask(t.partitions, t.capacity)
-    mask = xp.reshape(mask, (t.capacity, *(1,) * (values.ndim - 1)))
-    return xp.where(mask, values, xp.zeros_like(values))
+    return xp.where(column(mask, values), values, xp.full_like(values, neutral(values)))
 
 
 def _stretch(partitions: tuple[Partition, ...]) -> bool:

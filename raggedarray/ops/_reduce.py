@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .._array import RaggedArray, block_in, rebuild
 from .._errors import DynamicShapeError, complaint
-from .._levels import Groups, group, traced_longest, used_mask, used_slots
+from .._levels import Groups, column, group, traced_longest, used_mask, used_slots
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array, Axis
 from ..backends import Reduction, is_half, kernels, kind, namespace
@@ -80,7 +80,7 @@ class Frame:
         if self.whole:
             if not self.kernels.trims:
                 nothing = self.xp.asarray(identity(how, v.dtype, self.xp), dtype=v.dtype)
-                v = self.xp.where(self._column(used_mask(self.x.partitions, v.shape[0]), v), v, nothing)
+                v = self.xp.where(column(used_mask(self.x.partitions, v.shape[0]), v), v, nothing)
             return reduce_axes(how, v, (0,))
         return v if self.groups is None else self.kernels.segment_reduce(how, v, self.groups.segments)
 
@@ -88,7 +88,7 @@ class Frame:
         """``[groups, *inner]`` to ``[capacity, *inner]``; 0 in slack."""
         capacity = self.x.capacity
         if self.whole:
-            mask = self._column(used_mask(self.x.partitions, capacity), items)
+            mask = column(used_mask(self.x.partitions, capacity), items)
             return self.xp.where(mask, items, self.xp.zeros_like(items))
         return items if self.groups is None else self.kernels.spread(items, self.groups.segments, capacity)
 
@@ -109,13 +109,10 @@ class Frame:
         else:
             ones = xp.ones((self.x.capacity,), dtype=self._index())
             count = self.kernels.segment_reduce("sum", ones, self.groups.segments)
-        return self._column(xp.astype(count, dtype) * size, v)
+        return column(xp.astype(count, dtype) * size, v)
 
     def _index(self) -> Any:
         return self.xp.int32
-
-    def _column(self, a: Array, like: Array) -> Array:
-        return self.xp.reshape(a, (a.shape[0], *(1,) * (like.ndim - 1)))
 
     def finish(self, values: Array, keepdims: bool) -> tuple[Array, tuple[Partition, ...] | None]:
         """The result's flat values, and its partitions if they were computed here."""

@@ -234,7 +234,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Every array stretched to the shape they broadcast to: with a RaggedArray among them, all are RaggedArrays.
 
     Rows and capacity are those of the one that is as large as the result; where none is, the capacity is that of one
-    of them times the sizes it is stretched to. Values that are stretched are 0 in slack.
+    of them times the sizes it is stretched to. Values that are stretched are 1 in slack.
 
     >>> [x.tolist() for x in broadcast_arrays(ragged([[1, 2], [3]]), np.array([[10], [20]]))]
     [[[1, 2], [3]], [[10, 10], [20]]]

@@ -14,12 +14,12 @@ from typing import Any
 
 from .._array import RaggedArray
 from .._errors import complaint
-from .._levels import choose, library, parents, positions
+from .._levels import choose, column, library, parents, positions
 from .._partition import Partition, RowPartition
 from .._typing import Array, DType
 from ..backends import Reduction, is_array, kernels, kind, namespace
 from ..backends.generic import identity
-from ._along import Along, column, one_axis, ready, rearrange, row_limit, used_rows
+from ._along import Along, one_axis, ready, rearrange, row_limit, used_rows
 from ._block_moves import along_block
 from ._checking import checked_scalar, sizes_of
 from ._moves import Move

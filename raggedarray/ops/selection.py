@@ -6,6 +6,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._blocks import extents
 from .._errors import complaint
+from .._levels import column
 from .._partition import RowPartition
 from .._typing import Array, DType
 from ..backends import is_array, kernels, namespace
@@ -14,6 +15,7 @@ from ._block_broadcast import agree_sizes
 from ._broadcast import Plan, lay_out, meet, plan
 from ._checking import is_scalar
 from ._elementwise import elementwise
+from ._options import flag
 from ._overflow import spoil
 from .blocks import as_rows, contiguous
 
@@ -89,33 +91,59 @@ def _astype(values: Array, *, dtype: DType, copy: bool) -> Array:
     return namespace(values).astype(values, dtype, copy=copy)
 
 
-def map_values(f: Callable[..., Array], *xs: Any) -> RaggedArray:
+def map_values(f: Callable[..., Array], *xs: Any, masked: bool = False) -> RaggedArray:
     """``f`` of the flat values ``[capacity, *inner]`` of every operand, laid out over the same slots.
 
-    Use it for any function of single elements or of inner axes. ``f`` sees slack, whose content is
-    unspecified, except on NumPy; it must keep the first axis. Capacity and rows are those of the operand
-    with the most ragged axes.
+    Use it for any function of single elements or of inner axes, as a layer of another library is. ``f`` must keep the
+    first axis, and sees slack, whose content is unspecified, except on NumPy. Capacity and rows are those of the
+    operand with the most ragged axes.
+
+    ``masked=True`` keeps slack out of ``f`` and of the gradients of what ``f`` holds, its weights: in slack ``f`` sees
+    a copy of a used slot (1 where no slot is used), through which no gradient passes, and the result is 0. Zeros
+    would not do, since ``log(w * 0)`` has no finite gradient.
 
     >>> map_values(np.cbrt, ragged([[1.0, 8.0], []])).tolist()
     [[1.0, 2.0], []]
+    >>> x = ra.testing.poison(ragged([[1.0, 8.0], []], xp="jax"), slack=2)
+    >>> np.asarray(map_values(np.negative, x, masked=True).values)[:4]
+    array([-1., -8.,  0.,  0.], dtype=float32)
     """
     if not any(isinstance(x, RaggedArray) for x in xs):
         raise TypeError(complaint("map_values", "at least one RaggedArray", "none", "Call the function itself."))
     k, moved = meet("map_values", xs)
     met = plan("map_values", moved)
     t = met.template
-    operands = k.call(_laid_out, met.template, *met.operands, states=met.states) if len(xs) > 1 else [t.values]
+    masked = flag("map_values", "masked", masked) and not k.trims
+    laid_out = len(xs) > 1 or masked
+    operands = k.call(_laid_out, t, *met.operands, states=met.states, masked=masked) if laid_out else [t.values]
     values = f(*operands)
     if is_array(values) and kernels(values) is not k and k.name != "numpy":
         values = k.asarray(values)
     if getattr(values, "shape", ())[:1] != (t.capacity,):
         got = f"shape {getattr(values, 'shape', None)}"
         raise ValueError(complaint("map_values", f"a result of {t.capacity} slots", got, "Keep the first axis."))
+    values = k.call(_zero_in_slack, values, t) if masked else values
     return RaggedArray(spoil(values, met.ok), t.partitions)
 
 
-def _laid_out(template: RaggedArray, *operands: Any, states: Any) -> list[Any]:
-    return lay_out(Plan(template, operands, states))
+def _laid_out(template: RaggedArray, *operands: Any, states: Any, masked: bool) -> list[Any]:
+    laid = lay_out(Plan(template, operands, states))
+    if not masked:
+        return laid
+    return [x if state is None else _used_in_slack(x, template) for x, state in zip(laid, states, strict=True)]
+
+
+def _used_in_slack(values: Array, t: RaggedArray) -> Array:
+    xp = namespace(values)
+    values = xp.broadcast_to(values, (t.capacity, *values.shape[1:]))
+    used = column(t.used_mask(), values)
+    sample = xp.where(used[:1, ...], values[:1, ...], xp.ones_like(values[:1, ...]))  # slots are used from the first on
+    return xp.where(used, values, kernels(values).stop_gradient(sample))
+
+
+def _zero_in_slack(values: Array, t: RaggedArray) -> Array:
+    xp = namespace(values)
+    return xp.where(column(t.used_mask(), values), values, xp.zeros_like(values))
 
 
 def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 from ..._array import RaggedArray
 from ..._errors import complaint
-from ..._levels import parents, positions, splits_of
+from ..._levels import column, parents, positions, splits_of
 from ..._partition import Partition, RowPartition
 from ..._typing import Array
 from ...backends import kernels, namespace
-from .._along import column
 from .._checking import sizes_of
 
 UNROLLED = 16

@@ -10,11 +10,10 @@ from typing import Any, cast
 
 from ..._array import RaggedArray, rebuild
 from ..._errors import complaint
-from ..._levels import composed_splits, library
+from ..._levels import column, composed_splits, library
 from ..._typing import Array, DType
 from ...backends import Segments, common, is_half, kernels, kind, namespace
 from .._agreement import agree
-from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
 from .._indices import widened

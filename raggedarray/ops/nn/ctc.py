@@ -4,10 +4,9 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import complaint
-from ..._levels import traced_longest, used_mask
+from ..._levels import column, traced_longest, used_mask
 from ..._typing import Array
 from ...backends import common, kernels, kind, namespace
-from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
 from .._dense import dense_softmax

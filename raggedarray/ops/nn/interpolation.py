@@ -8,11 +8,10 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, complaint
-from ..._levels import parents, positions, splits_of
+from ..._levels import column, parents, positions, splits_of
 from ..._partition import RowPartition
 from ..._typing import Array
 from ...backends import is_array, kernels, kind, namespace
-from .._along import column
 from .._broadcast import into
 from .._checking import ragged_only, sizes_of
 from .._indices import to_dtype, widened

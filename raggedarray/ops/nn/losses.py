@@ -10,10 +10,9 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import complaint
-from ..._levels import used_mask
+from ..._levels import column, used_mask
 from ..._typing import Array
 from ...backends import common, is_array, kernels, kind, namespace
-from .._along import column
 from .._broadcast import Plan, lay_out, meet, plan
 from .._checking import holds, is_scalar, sizes_of
 from .._dense import dense_logsumexp

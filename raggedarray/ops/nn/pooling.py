@@ -9,11 +9,11 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import complaint
+from ..._levels import column
 from ..._partition import RowPartition
 from ..._typing import Array, Axis
 from ...backends import kernels, kind, namespace
 from ...backends.generic import identity
-from .._along import column
 from .._broadcast import into
 from .._options import operand
 from .._reduce import Frame, accumulator, normal_axes, run
