@@ -12,9 +12,9 @@ protocols find their functions through ``__array_namespace__``, the one import t
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import _protocols, _repr, _structure
+from . import _protocols, _refusals, _repr, _structure
 from ._blocks import is_packed, known_total, pack, packed
 from ._errors import DynamicShapeError, complaint
 from ._levels import library, used_slots
@@ -296,16 +296,12 @@ class RaggedArray:
             complaint("hash", "an immutable key", "a RaggedArray", "Pass it as an argument, not as a static one.")
         )
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        raise TypeError(
-            complaint(
-                "asarray",
-                "rows of one length",
-                f"shape {self.shape}",
-                "Use `ra.to_padded(x)`, `x.values` or `x.tolist()`.",
-            )
-        )
+    if not TYPE_CHECKING:  # to a type checker an unknown attribute is an error
+        __getattr__ = _refusals.missing
 
+    to_numpy = _refusals.to_numpy
+    __array__ = _refusals.to_array
+    __jax_array__ = _refusals.to_jax_array
     __array_ufunc__ = _protocols.array_ufunc
     __array_function__ = _protocols.array_function
     __repr__ = _repr.text

@@ -1,29 +1,24 @@
-"""Python's operators and NumPy's protocols: ``x + y``, ``np.exp(x)``, ``np.sum(x, axis=1)`` find our functions."""
+"""Python's operators and NumPy's protocols: ``x + y``, ``np.exp(x)``, ``np.sum(x, axis=1)`` find our functions.
+
+What has no ragged meaning says where to go instead: `raggedarray._refusals`.
+"""
 
 from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
 
 from ._errors import complaint
+from ._names import STANDARD, counterpart
+from ._refusals import saving
 from .backends import is_array
-
-_STANDARD = {
-    "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
-    "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "around": "round",
-    "concatenate": "concat", "conjugate": "conj", "cumprod": "cumulative_prod", "cumsum": "cumulative_sum",
-    "fabs": "abs", "invert": "bitwise_invert",
-    "left_shift": "bitwise_left_shift", "mod": "remainder", "power": "pow",
-    "right_shift": "bitwise_right_shift", "rint": "round", "transpose": "permute_dims", "true_divide": "divide",
-}  # fmt: skip
-"""NumPy's name of a function -> the standard's, where they differ."""
 
 
 def _ours(self: Any, name: str) -> Any:
-    namespace = self.__array_namespace__()
-    ours = _STANDARD.get(name, name)
-    for family in (namespace, namespace.special, namespace.linalg, namespace.fft):
-        if ours in family.__all__ and callable(getattr(family, ours)):  # `ra.fft` is no function
-            return getattr(family, ours)
+    found, function = counterpart(self.__array_namespace__(), name)
+    if found:
+        return function
+    if name.startswith("save"):
+        raise TypeError(complaint(f"numpy.{name}", "plain arrays", f"shape {self.shape}", saving(self)))
     raise TypeError(
         complaint(
             f"numpy.{name}",
@@ -39,7 +34,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
     name = ufunc.__name__
     if method != "__call__" or kwargs:
         what = f"method {method!r}" if method != "__call__" else ", ".join(f"{k}=" for k in kwargs)
-        raise TypeError(complaint(f"numpy.{name}", "a plain call", what, f"Use `ra.{_STANDARD.get(name, name)}`."))
+        raise TypeError(complaint(f"numpy.{name}", "a plain call", what, f"Use `ra.{STANDARD.get(name, name)}`."))
     return _ours(self, name)(*inputs)
 
 
@@ -71,7 +66,7 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
         what = f"{unknown[0]}=" if unknown else "no axis="
         expected = ", ".join(p for p in wanted if wanted[p].kind is not Parameter.POSITIONAL_ONLY) or "none"
         raise TypeError(
-            complaint(f"numpy.{name}", f"options {expected}", what, f"Use `ra.{_STANDARD.get(name, name)}`.")
+            complaint(f"numpy.{name}", f"options {expected}", what, f"Use `ra.{STANDARD.get(name, name)}`.")
         )
     return ours(*(v for _, v in positional), **named)
 

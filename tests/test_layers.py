@@ -30,6 +30,8 @@ RANK = {
     "_structure": 3,
     "_repr": 3,
     "_protocols": 3,
+    "_names": 3,
+    "_refusals": 3,
 }
 RANK |= {"_array": 4, "ops": 5, "data": 6, "io": 6, "nnet3": 6, "params": 6, "testing": 6, "__init__": 7}
 NATIVE = {"numpy", "jax", "scipy"}

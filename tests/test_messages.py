@@ -78,7 +78,7 @@ EAGER: list[tuple[Any, type[Exception], str]] = [
      "Align the rows first, or use `ra.to_padded`."),
     (lambda: X + ragged([[1.0]]) * np.ones((2, 1, 1)), ValueError, None),
     (lambda: X + np.ones(3), ValueError,
-     "add: expected shapes that broadcast with (3, None), got (3,). Write `b[:, None]` for per-row data."),
+     "add: expected shapes that broadcast with (3, None), got (3,). Write `b[:, None]`, of shape (3, 1)."),
     (lambda: X + np.ones((3, 3)), ValueError,
      "add: expected shapes that broadcast with (3, None), got (3, 3). "
      "A dense axis may meet a ragged one only with size 1."),

@@ -15,6 +15,7 @@ from .._typing import Array
 from ..backends import is_array, kernels, kind, namespace
 from ._agreement import agree
 from ._block_views import entries, fold, repeated
+from ._mismatch import mismatch
 
 Met = tuple[RaggedArray, tuple[Any, ...], tuple[Any, ...]]
 """Template, operands over its slots, and their states: all ``same``, or None for a number."""
@@ -41,7 +42,7 @@ def meet_blocks(op: str, operands: list[Any]) -> Met:
         lead, operands = many, [many if x is lead else x for x in operands]
     if any(x.ndim > lead.ndim for x in arrays):
         tall = next(x for x in arrays if x.ndim > lead.ndim)
-        raise _mismatch(op, lead, tall, "Leading axes cannot be added to a block.")
+        raise mismatch(op, lead, tall, "Leading axes cannot be added to a block.")
     if all(x is lead or not (is_array(x) or isinstance(x, RaggedArray)) for x in operands) and is_packed(
         block_in(lead)
     ):
@@ -77,11 +78,11 @@ def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
     above, axes = len(lead.partitions) - 1, len(block_in(lead).axes)
     if isinstance(x, RaggedArray):
         if x.ndim < lead.ndim:
-            raise _mismatch(op, lead, x, "Insert axes of size 1 with `ra.expand_dims`.")
+            raise mismatch(op, lead, x, "Insert axes of size 1 with `ra.expand_dims`.")
         if len(x.partitions) == above and x.block is None:
             return _from_entries(op, x, lead, above, axes)
         if len(x.partitions) <= above:
-            raise _mismatch(op, lead, x, "Their outer axes must agree.")
+            raise mismatch(op, lead, x, "Their outer axes must agree.")
         entry = _outer(op, x, lead, above)
         block = block_of(x.partitions)
         if block is None:
@@ -90,7 +91,7 @@ def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
     shape = (1,) * (lead.ndim - x.ndim) + tuple(x.shape)
     rows, outer, component, inner = shape[0], shape[1 : above + 1], shape[above + 1 :][:axes], shape[above + 1 + axes :]
     if any(n != 1 for n in outer) or rows not in (1, lead.nrows):
-        raise _mismatch(op, lead, x, "A dense axis may meet a ragged one only with size 1.")
+        raise mismatch(op, lead, x)
     values, block = entries(namespace(x).reshape(x, (rows, *component, *inner)), axes, block_in(lead).sizes)
     entry = ("row" if above else "same") if rows == lead.nrows else "one"
     return _Form(values, block, entry)
@@ -107,7 +108,7 @@ def _agree_above(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> None
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
             agree(op, p, q, level, outermost=level == 1)
         elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
-            raise _mismatch(op, lead, x, "Their outer axes must agree.")
+            raise mismatch(op, lead, x, "Their outer axes must agree.")
 
 
 def _outer(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> str:
@@ -118,7 +119,7 @@ def _outer(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> str:
         return "same"
     if m == 1 and not above:
         return "one"
-    raise _mismatch(op, lead, x, "Align the components first.")
+    raise mismatch(op, lead, x)
 
 
 def _from_rows(op: str, x: RaggedArray, lead: RaggedArray, above: int, entry: str) -> _Form:
@@ -138,14 +139,15 @@ def _from_rows(op: str, x: RaggedArray, lead: RaggedArray, above: int, entry: st
 def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: list[Any]) -> RaggedArray:
     """The packed block that the operands broadcast to."""
     there = [(f, x) for f, x in zip(forms, operands, strict=True) if f is not None]
+    other = next((x for _, x in there if x is not lead), lead)
     block = block_in(lead)
     axes: list[int | None] = []
     columns: list[Array] = []
     for r in range(len(block.axes)):
         found: Any = None
-        for f, x in there:
+        for f, _ in there:
             if len(f.block.axes) != len(block.axes):
-                raise _mismatch(op, lead, x, "A ragged axis meets a uniform one.")
+                raise mismatch(op, lead, other, "A ragged axis meets a uniform one.")
             n = f.block.axes[r]
             if n == 1:
                 continue
@@ -153,7 +155,7 @@ def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: l
             if found is None:
                 found = (n, size, f)
             elif (n is None) != (found[0] is None) or (n is not None and n != found[0]):
-                raise _mismatch(op, lead, x, "A dense axis may meet a ragged one only with size 1.")
+                raise mismatch(op, lead, other)
             elif n is None:
                 agree_sizes(op, found[1], size, len(lead.partitions) + r)
         axes.append(1 if found is None else found[0])
@@ -193,7 +195,7 @@ def _inner(op: str, there: list[tuple[_Form, Any]], lead: RaggedArray) -> None:
         sizes = {s[-1 - i] for s in shapes if len(s) > i} - {1}
         if len(sizes) > 1:
             x = next(x for f, x in there if x is not lead and len(f.values.shape) > i + 1)
-            raise _mismatch(op, lead, x, "Inner axes must agree, or be 1.")
+            raise mismatch(op, lead, x)
 
 
 def agree_sizes(op: str, a: Array, b: Array, axis: int) -> None:
@@ -246,7 +248,3 @@ def neutral(values: Array) -> int:
     result holds but ``jax_debug_nans`` sees.
     """
     return 0 if kind(values.dtype) == "bool" else 1
-
-
-def _mismatch(op: str, lead: RaggedArray, x: Any, advice: str) -> ValueError:
-    return ValueError(complaint(op, f"shapes that broadcast with {lead.shape}", f"{tuple(x.shape)}", advice))

@@ -19,6 +19,7 @@ from ._agreement import agree, agree_lengths, cut, is_uniform
 from ._block_broadcast import meet_blocks, neutral
 from ._block_levels import same_levels
 from ._checking import is_scalar
+from ._mismatch import mismatch
 from ._stretch import repeated, under_rows, with_unit_axes
 
 State = str
@@ -133,7 +134,7 @@ def _tallest(op: str, arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArr
     for x in arrays:
         for i, n in enumerate(x.shape[:extra] if x.ndim == ndim else ()):
             if n is None or (1 not in (n, sizes[i]) and n != sizes[i]):
-                raise _mismatch(op, t.shape, x.shape, "Leading axes must be uniform and agree.")
+                raise mismatch(op, t, x)
             sizes[i] = n if sizes[i] == 1 else sizes[i]
     t = with_unit_axes(t, extra)
     for level, n in enumerate(sizes):
@@ -170,7 +171,7 @@ def _as_levels(op: str, x: Any, template: RaggedArray) -> RaggedArray:
         item = tuple(rest)
     unfolded = template.ragged_rank - len(partitions)
     if unfolded < 0:
-        raise _mismatch(op, template.shape, x.shape, "A ragged axis meets a uniform one: use `ra.to_padded` on it.")
+        raise mismatch(op, template, x)
     for n in item[:unfolded]:
         partitions = (*partitions, UniformPartition(entries, n))
         entries *= n
@@ -192,7 +193,7 @@ def _states(
     elif rows == 1:
         state = "one"
     else:
-        raise _mismatch(op, t.shape, given.shape, _advice(t, given))
+        raise mismatch(op, t, given)
     states = [state]
     for level, (pt, px) in enumerate(zip(t.partitions, x.partitions, strict=True), start=1):
         if level == above:
@@ -205,7 +206,7 @@ def _states(
             elif stretches:
                 state = "index" if state == "same" else state
             else:
-                raise _mismatch(op, t.shape, given.shape, _advice(t, given))
+                raise mismatch(op, t, given)
         elif isinstance(pt, RowPartition):
             if state == "same":
                 agree(op, pt, px, level, outermost=is_uniform(t.partitions[: level - 1]))
@@ -215,11 +216,11 @@ def _states(
                 ok = agrees if ok is True else ok & agrees
                 state = "index"
         else:
-            raise _mismatch(op, t.shape, given.shape, "A ragged axis meets a uniform one: use `ra.to_padded` on it.")
+            raise mismatch(op, t, given)
         states.append(state)
     for a, b in zip(reversed(t.inner_shape), reversed(x.inner_shape), strict=False):
         if a != b and 1 not in (a, b):
-            raise _mismatch(op, t.shape, given.shape, _advice(t, given))
+            raise mismatch(op, t, given)
     return tuple(states), ok
 
 
@@ -234,20 +235,6 @@ def _smallest(t: RaggedArray, levels: list[Any], states: tuple[tuple[State, ...]
     if sizes == list(entry_counts(t.partitions, t.capacity)):
         return t
     return RaggedArray(t.values[: sizes[-1], ...], cut(t.partitions, tuple(sizes)))
-
-
-def _advice(t: RaggedArray, given: Any) -> str:
-    inner = len(t.inner_shape)
-    if isinstance(given, RaggedArray) or not given.ndim or given.shape[0] != t.nrows:
-        return "A dense axis may meet a ragged one only with size 1."
-    if tuple(given.shape[1:]) in ((), t.inner_shape):
-        item = ", :" * inner if given.ndim > 1 else ", None" * inner
-        return f"Write `b[:{', None' * t.ragged_rank}{item}]` for per-row data."
-    return "A dense axis may meet a ragged one only with size 1."
-
-
-def _mismatch(op: str, shape: Any, other: Any, advice: str) -> ValueError:
-    return ValueError(complaint(op, f"shapes that broadcast with {shape}", str(tuple(other)), advice))
 
 
 def lay_out(plan: Plan) -> list[Any]:

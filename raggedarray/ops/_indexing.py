@@ -78,11 +78,19 @@ def _general(op: str, plan: Plan, fill: Any, raises: bool) -> Any:
     return rebuild(x.nrows, tuple(kept), values)
 
 
+_INSTEAD = {
+    "getitem": "Use `ra.row_item(x, i, fill_value=)`.",
+    "first": "Use `ra.first(x, fill_value=)`.",
+    "last": "Use `ra.last(x, fill_value=)`.",
+}
+"""What takes an entry of every row and fills where a row has none."""
+
+
 def report(op: str, missing: tuple[Array, ...], axis: int, advice: str = "Check `x.row_lengths()`.") -> None:
     """Raise, or check at run time, where a row lacks an index; see `first_short`."""
     bad, row, length, wanted = missing
     k = kernels(bad)
-    advice = "Use `ra.row_item(x, i, fill_value=)`." if axis == 1 and op == "getitem" else advice
+    advice = _INSTEAD.get(op, advice) if axis == 1 else advice
     if k.is_concrete(missing):
         if bool(bad):
             what, got = f"index {int(wanted)} in every row along axis {axis}", f"length {int(length)} at row {int(row)}"
