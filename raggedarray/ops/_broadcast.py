@@ -128,7 +128,7 @@ def _template(op: str, operands: list[Any], ragged: list[RaggedArray]) -> tuple[
 
 def _tallest(op: str, arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArray:
     """The operand to name where shapes do not fit, under the leading axes of others."""
-    t = max(ragged, key=lambda x: x.ragged_rank)
+    t = max(ragged, key=lambda x: (x.ragged_rank, x.ndim))
     ndim = max(x.ndim for x in arrays)
     extra, sizes = ndim - t.ndim, [1] * (ndim - t.ndim)
     for x in arrays:
