@@ -5,6 +5,7 @@ library; ``*_like tril triu`` of a RaggedArray give one of the same rows and cap
 ``dtype=`` also takes a name.
 """
 
+from operator import index
 from typing import Any, Literal
 
 from .._array import RaggedArray
@@ -34,7 +35,16 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: DType | Non
     >>> arange(2, 8, 3)
     array([2, 5])
     """
+    start, stop, step = map(_number, (start, stop, step))
     return _make("arange", *((start,) if stop is None else (start, stop)), step=step, dtype=dtype, device=device)
+
+
+def _number(x: Any) -> Any:
+    """An integer of NumPy, whose dtype may be too narrow for what is counted, as a Python one; others as they are."""
+    try:
+        return index(x)
+    except TypeError:
+        return x
 
 
 def empty(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: Any = None) -> Array:

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 from .._array import RaggedArray
 from .._typing import Array, DType
 from ..backends import backend, namespace
+from ._checking import sizes_of
 from ._transforms import shifted, transform
 from .dtypes import host_namespace
 from .linear_algebra import plain
@@ -37,15 +38,17 @@ def _run(name: str, x: Any, **options: Any) -> Array:
 
 
 def _one(name: str, x: Any, n: int | None, axis: int, norm: Norm, bucket: Any) -> Any:
+    n = None if n is None else sizes_of(f"fft.{name}", n)
     if not isinstance(x, RaggedArray):
         return _run(name, x, n=n, axis=axis, norm=norm)
     return transform(name, x, None if n is None else (n,), (axis,), norm, bucket)
 
 
 def _several(name: str, x: Any, s: Sizes, axes: Sequence[int] | None, norm: Norm, bucket: Any) -> Any:
+    s = None if s is None else sizes_of(f"fft.{name}", tuple(s), many=True)
     if not isinstance(x, RaggedArray):
         return _run(name, x, s=s, axes=axes, norm=norm)
-    return transform(name, x, None if s is None else tuple(s), None if axes is None else tuple(axes), norm, bucket)
+    return transform(name, x, s, None if axes is None else tuple(axes), norm, bucket)
 
 
 def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward", bucket: Any = None) -> Any:
@@ -201,7 +204,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: An
     array([ 0.  ,  0.25, -0.5 , -0.25])
     """
     return host_namespace().fft.fftfreq(
-        n, d=d, dtype=None if dtype is None else backend("numpy").dtype(dtype), device=device
+        sizes_of("fft.fftfreq", n), d=d, dtype=None if dtype is None else backend("numpy").dtype(dtype), device=device
     )
 
 
@@ -212,7 +215,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: A
     array([0.  , 0.25, 0.5 ])
     """
     return host_namespace().fft.rfftfreq(
-        n, d=d, dtype=None if dtype is None else backend("numpy").dtype(dtype), device=device
+        sizes_of("fft.rfftfreq", n), d=d, dtype=None if dtype is None else backend("numpy").dtype(dtype), device=device
     )
 
 

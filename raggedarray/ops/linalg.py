@@ -17,6 +17,7 @@ from .._typing import Axis, DType
 from ..backends import kernels
 from ._block_levels import same_levels
 from ._by_letters import product
+from ._checking import sizes_of
 from ._diagonals import cross_rows, diagonal_rows
 from ._forms import Sizes, any_ragged
 from ._matrix_ops import dense, of_matrices, same
@@ -73,6 +74,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     >>> diagonal(ragged([np.array([[1, 2], [3, 4]]), np.array([[5, 6, 7]])])).tolist()
     [[1, 4], [5]]
     """
+    offset = sizes_of("linalg.diagonal", offset)
     return diagonal_rows("linalg.diagonal", x, offset) if any_ragged(x) else dense("diagonal", x, offset=offset)
 
 
@@ -245,6 +247,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DType | None = None) -> Any:
     >>> trace(ragged([np.array([[1, 2], [3, 4]]), np.array([[5]])]))
     array([5, 5])
     """
+    offset = sizes_of("linalg.trace", offset)
     if not any_ragged(x):
         return dense("trace", x, offset=offset, dtype=None if dtype is None else kernels(x).dtype(dtype, x))
     return sum_(diagonal_rows("linalg.trace", x, offset), axis=-1, dtype=dtype)

@@ -59,7 +59,9 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
     """New lengths of the innermost rows (0 in slack), a static size for them, and whether they fit."""
     k, like = kernels(p.splits), p.splits
     capacity = None if capacity is None else sizes_of(op, capacity)
-    if not (is_array(given) or isinstance(given, RaggedArray)):
+    if is_array(given) and given.ndim == 0 and kernels(given).is_concrete(given):
+        given = sizes_of(op, given)
+    if not is_array(given):
         n = sizes_of(op, given)
         if n < 0:
             raise ValueError(complaint(op, "lengths of at least 0", f"{n}", "Pass a length."))
