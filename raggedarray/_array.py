@@ -12,6 +12,7 @@ protocols find their functions through ``__array_namespace__``, the one import t
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from . import _protocols, _refusals, _repr, _structure
@@ -93,10 +94,12 @@ class RaggedArray:
     @property
     def size(self) -> Any:
         """Stored elements: an int, or traced."""
-        count = _structure.used_count(self.partitions)
-        for n in self.inner_shape:
-            count = count * n
-        return count
+        return _structure.used_count(self.partitions) * prod(self.inner_shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values, slack too, and of splits, or sizes, strides and offsets (static)."""
+        return _structure.nbytes(self.values, self.partitions)
 
     @property
     def block(self) -> BlockPartition | None:
@@ -237,6 +240,11 @@ class RaggedArray:
     def nested_dim(self) -> tuple[Any, ...]:
         """Ranks of the components, nested like the array."""
         return tuple(self.__array_namespace__().nested_dim(self))
+
+    def block_until_ready(self) -> "RaggedArray":
+        """This array, once the device has computed it; at once on NumPy and under jit."""
+        _structure.wait(self.values, self.partitions)
+        return self
 
     def used_values(self) -> "RaggedArray":
         """Without slack, where the size can be read and exact sizes cost nothing (NumPy); else unchanged."""

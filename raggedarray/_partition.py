@@ -78,6 +78,13 @@ Partition: TypeAlias = RowPartition | UniformPartition
 """What most ops know; `block_of` says whether a `BlockPartition` is last, which they then see as rows or not at all."""
 
 
+def arrays_in(p: Any) -> tuple[Array | None, ...]:
+    """What a partition stores: splits, or sizes, strides and offsets; None for what it leaves out."""
+    if isinstance(p, BlockPartition):
+        return p.sizes, p.strides, p.offsets
+    return () if isinstance(p, UniformPartition) else (p.splits,)
+
+
 def block_of(partitions: tuple[Any, ...]) -> BlockPartition | None:
     """The block that ends these partitions, if one does."""
     last = partitions[-1] if partitions else None

@@ -1,11 +1,12 @@
 """What can be read off partitions of either kind, rows or a block at the end: sizes, ids, masks, on plain arrays."""
 
+from math import prod
 from typing import Any
 
 from ._blocks import component_splits, elements, extents, is_packed, known_total, occupied
 from ._errors import complaint
 from ._levels import ancestors, known_used, library, parents, positions, used_mask
-from ._partition import RowPartition, UniformPartition, block_of
+from ._partition import RowPartition, UniformPartition, arrays_in, block_of
 from ._typing import Array
 from .backends import kernels, namespace
 
@@ -74,6 +75,27 @@ def position_ids(partitions: Partitions, values: Array) -> Array:
     e = elements(block, capacity)
     xp = namespace(block.sizes)
     return xp.where(e.component < block.nrows, e.at[-1], xp.zeros_like(e.at[-1]))
+
+
+def nbytes(values: Array, partitions: Partitions) -> int:
+    """Bytes of the values, splits, sizes, strides and offsets."""
+    return sum(prod(a.shape) * _itemsize(a) for a in _stored(values, partitions))
+
+
+def wait(values: Array, partitions: Partitions) -> None:
+    """Return when all of them are computed, where a library computes behind one's back."""
+    for a in _stored(values, partitions):
+        if hasattr(a, "block_until_ready"):
+            a.block_until_ready()
+
+
+def _stored(values: Array, partitions: Partitions) -> tuple[Array, ...]:
+    return (values, *(a for p in partitions for a in arrays_in(p) if a is not None))
+
+
+def _itemsize(a: Array) -> int:
+    known = getattr(a.dtype, "itemsize", None)
+    return int(kernels(a).host(a).itemsize if known is None else known)
 
 
 def mask(partitions: Partitions, capacity: int) -> Array:

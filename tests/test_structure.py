@@ -3,6 +3,7 @@
 import copy
 from typing import Any
 
+import array_api_strict
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -83,6 +84,68 @@ def test_repr() -> None:
     seen: list[str] = []
     jax.jit(lambda x: seen.append(repr(x)) or x)(ragged([[1.0]], xp="jax"))
     assert seen == ["RaggedArray(shape=(1, None), dtype=float32, capacity=8, backend=jax)"]
+
+
+def test_repr_follows_print_options_and_keeps_neighbours_apart() -> None:
+    x = ragged([[997000.0, 997001.0, 1 / 3], [], [1e-10]])
+    assert repr(x).split("\n")[1:4] == ["  [997000., 997001., 0.33333333],", "  [],", "  [1.e-10],"]
+    with np.printoptions(precision=3, suppress=True):
+        assert repr(x).split("\n")[1:4] == ["  [997000., 997001., 0.333],", "  [],", "  [0.],"]
+    with np.printoptions(formatter={"float": lambda v: f"<{v:g}>"}):
+        assert "[<1>]" in repr(ragged([[1.0]]))
+    y = ragged([[[1, 2, 3], [4], [5]]] * 3)
+    assert "..." not in repr(y)
+    with np.printoptions(threshold=9, edgeitems=1):
+        assert repr(y) == (
+            "RaggedArray([\n  [\n    [1, ..., 3],\n    ...\n    [5],\n  ],\n  ...\n  [\n    [1, ..., 3],\n    ...\n"
+            "    [5],\n  ],\n], shape=(3, None, None), dtype=int64)"
+        )
+    with np.printoptions(linewidth=20):
+        assert repr(ragged([list(range(10))])).split("\n")[1:3] == ["  [0, 1, 2, 3, 4, 5,", "   6, 7, 8, 9],"]
+    assert "[1.6777216e+07]" in repr(ragged([[2.0**24]], dtype="float32"))
+    deep = ragged([[np.ones((2, 1)), np.zeros((1, 2))], []], item_shape=(None, None, None))
+    assert "    [[1.], [1.]],\n    [[0., 0.]],\n  ],\n  [],\n]" in repr(deep)
+    strict = of_strict(1.5, 2.5)
+    assert "  [1.5],\n  [2.5],\n]" in repr(strict)
+
+
+def of_strict(*numbers: float) -> RaggedArray:
+    splits = array_api_strict.asarray(range(len(numbers) + 1))
+    return RaggedArray(array_api_strict.asarray(numbers), (ra.RowPartition(splits),))
+
+
+BLOCK = ragged([np.ones((2, 1)), np.zeros((1, 2))], item_shape=(None, None))
+
+
+@pytest.mark.parametrize("x", [ragged([[1.0, 2.0], []]), ragged([[[1.0], []], [[2.0]]])[:, None], BLOCK], ids=str)
+def test_repr_of_stacks_and_of_shapes_says_what_they_are(x: Any) -> None:
+    x = x.to("jax")
+    about = f"shape={x.shape}, dtype=float32, capacity={x.capacity}"
+    stack = jax.tree.map(lambda *leaves: jnp.stack(leaves), x, x, x)
+    assert repr(stack) == f"RaggedArray(stack of (3,), each of {about}, backend=jax)"
+    assert repr(jax.tree.map(lambda a: a[None], stack)) == f"RaggedArray(stack of (1, 3), each of {about}, backend=jax)"
+    assert repr(jax.vmap(lambda n: x.map_values(lambda v: v + n))(jnp.arange(3.0))).startswith(
+        "RaggedArray(stack of (3,)"
+    )
+    assert stack._repr_html_() == f"<code>{stack!r}</code>"
+    shapes = jax.eval_shape(lambda x: x, x)
+    assert repr(shapes) == f"RaggedArray({about}, shapes only)"
+    assert shapes._repr_html_() == f"<code>{shapes!r}</code>"
+    assert stack.nbytes == 3 * x.nbytes == 3 * shapes.nbytes
+
+
+def test_bytes_and_readiness() -> None:
+    x = ragged([[1.0, 2.0], [3.0]])
+    assert x.nbytes == 3 * 8 + 3 * 4
+    assert ra.with_capacity(x, 8).nbytes == 8 * 8 + 3 * 4
+    assert BLOCK.nbytes == 4 * 8 + 4 * 4 and BLOCK[:, ::-1].nbytes == 4 * 8 + (4 + 4 + 2) * 4
+    strict = of_strict(1.5, 2.5)
+    assert strict.nbytes == 2 * 8 + 3 * 8
+    for y in (x, x.to("jax"), BLOCK.to("jax"), jax.eval_shape(lambda x: x, x.to("jax"))):
+        assert y.block_until_ready() is y
+    seen: list[int] = []
+    jax.jit(lambda x: seen.append(x.block_until_ready().nbytes) or x)(ragged([[1.0]], xp="jax"))
+    assert seen == [8 * 4 + 2 * 4]
 
 
 def test_html() -> None:

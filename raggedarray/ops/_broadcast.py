@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .._array import RaggedArray
 from .._errors import DynamicShapeError, complaint
 from .._levels import column, composed_splits, library, parents, positions, splits_of, used_mask
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, arrays_in, entry_counts
 from .._typing import Array
 from ..backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ._agreement import agree, agree_lengths, cut, is_uniform
@@ -58,7 +58,7 @@ def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
 
 def into(k: Kernels, x: RaggedArray, *, device: Any = None, **how: Any) -> RaggedArray:
     """The array in this backend, slots and all, in one transfer; the options are those of `Kernels.move`."""
-    structure = [_structure(p) for p in x.partitions]
+    structure = [arrays_in(p) for p in x.partitions]
     indices = [a for part in structure for a in part if a is not None]
     if device is None and kernels(x.values) is k and all(kernels(a) is k for a in indices):
         return x
@@ -66,12 +66,6 @@ def into(k: Kernels, x: RaggedArray, *, device: Any = None, **how: Any) -> Ragge
     rest = iter(moved)
     partitions = [_rebuilt(p, part, rest) for p, part in zip(x.partitions, structure, strict=True)]
     return RaggedArray(values, tuple(partitions))
-
-
-def _structure(p: Any) -> tuple[Any, ...]:
-    if isinstance(p, BlockPartition):
-        return p.sizes, p.strides, p.offsets
-    return () if isinstance(p, UniformPartition) else (p.splits,)
 
 
 def _rebuilt(p: Any, part: tuple[Any, ...], moved: Iterator[Array]) -> Any:
