@@ -36,8 +36,11 @@ def to_array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
 
 
 def to_numpy(self: Any) -> Any:
-    """Raises `TypeError`: pandas and Matplotlib look for this, and would take the values of all rows for one array."""
-    advice = "Use `ra.to_padded(x)`, `x.values`, or one row at a time, as `for row in x: plt.plot(row)`."
+    """Raises `TypeError`: Matplotlib asks for this, and would else draw the values of all rows as those of one."""
+    advice = (
+        'Use `x.to("numpy")` to move it, `ra.to_padded(x)` or `x.values` for one array, or draw row by row: '
+        "`for row in x: plt.plot(row)`."
+    )
     raise TypeError(complaint("to_numpy", "rows of one length", f"shape {self.shape}", advice))
 
 

@@ -197,6 +197,16 @@ def test_what_it_does_to_a_split_one(name: str) -> None:
     assert moved == (name != "`set_to_zero`")
 
 
+def test_labels_train_a_tree_that_is_not_split_as_split_does_it() -> None:
+    """Clipping by the norm of what is trained, which a transformation of the whole tree would not be."""
+    clipped = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.1))
+    whole = optax.multi_transform({"trainable": clipped, "frozen": optax.set_to_zero()}, ra.params.labels)
+    got = jax.jit(steps(whole))(X, GRADIENT)
+    want = jax.jit(steps(clipped))(X.values, GRADIENT.values)
+    np.testing.assert_allclose(got.values, want, rtol=1e-6)
+    assert got.row_splits.tolist() == X.row_splits.tolist() and got.row_splits.dtype == X.row_splits.dtype
+
+
 def test_one_train_step_of_a_poisoned_tree() -> None:
     """Clipping by the global norm sees neither splits nor slack, and a second layout of slots runs the same program."""
     optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.1))

@@ -176,7 +176,8 @@ def test_operators_of_jax_arrays_still_find_ours() -> None:
 
 
 FIGURE = "to_numpy: expected rows of one length, got shape (3, None). "
-FIGURE += "Use `ra.to_padded(x)`, `x.values`, or one row at a time, as `for row in x: plt.plot(row)`."
+FIGURE += 'Use `x.to("numpy")` to move it, `ra.to_padded(x)` or `x.values` for one array, or draw row by row: '
+FIGURE += "`for row in x: plt.plot(row)`."
 
 
 def test_plots() -> None:
