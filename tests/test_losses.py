@@ -338,12 +338,47 @@ def test_gradients_of_ctc_loss() -> None:
 
 
 def test_second_derivatives_of_ctc_loss() -> None:
-    z, y = HEARD.to("jax"), SAID.to("jax")
-    loss = lambda v: ra.nn.ctc_loss(z.with_values(v), y, reduction="none", max_labels=2)[0]  # noqa: E731
-    got = jax.jit(jax.jacfwd(jax.grad(loss)))(z.values)
+    z = ra.testing.poison(ra.asarray(HEARD, xp="jax", capacity=16))
+    y = ra.testing.poison(ra.asarray(SAID, xp="jax", capacity=10))
+    losses = lambda v: ra.nn.ctc_loss(z.with_values(v), y, reduction="none", max_labels=2, zero_infinity=True)  # noqa: E731
     want = jax.jit(jax.hessian(lambda v: ctc_row(jnp, v, LABELS[0])))(HEARD.values[:4])
-    np.testing.assert_allclose(got[:4, :, :4], want, rtol=1e-3, atol=1e-5)
-    assert not got[4:].any()
+    for outer in (jax.jacfwd, jax.jacrev):
+        got = jax.jit(outer(jax.grad(lambda v: losses(v)[0])))(z.values)
+        np.testing.assert_allclose(got[:4, :, :4], want, rtol=1e-3, atol=1e-5)
+        assert not got[4:].any()
+        assert not got[:, :, 4:].any()
+    every = jax.jit(lambda v: [t(lambda v: jnp.sum(jax.grad(lambda v: jnp.sum(losses(v)))(v)[:, 0]))(v)
+                               for t in (jax.grad, jax.jacfwd)])  # fmt: skip
+    reverse, forward = every(z.values)
+    np.testing.assert_allclose(reverse, forward, rtol=1e-4, atol=1e-5)
+    assert np.isfinite(reverse).all()
+
+
+def test_ctc_loss_is_no_less_than_0() -> None:
+    """A path that is nearly certain: float32 rounds the sum over all alignments to more than 1."""
+    frames, gaps = np.array([3, 50, 200]), np.array([17.0, 25.0, 20.0])
+    path = np.concatenate([np.repeat([1, 2, 1], [n // 3, n // 3, n - 2 * (n // 3)]) for n in frames])
+    logits = np.zeros((253, 4), np.float32)
+    logits[np.arange(253), path] = np.repeat(gaps, frames)
+    x, y = ra.from_row_lengths(logits, frames), ragged([[1, 2, 1]] * 3, dtype="int32")
+    z, labels = x.to("jax"), y.to("jax")
+    f = lambda v: ra.nn.ctc_loss(z.with_values(v), labels, reduction="none")  # noqa: E731
+    for loss in (ra.nn.ctc_loss(x, y, reduction="none"), jax.jit(f)(z.values)):
+        assert (loss >= 0).all()
+        assert (loss < 1e-4).all()
+    assert np.isfinite(jax.jit(jax.grad(lambda v: jnp.sum(f(v))))(z.values)).all()
+
+
+def test_ctc_loss_of_no_rows() -> None:
+    for capacity in (0, 3):
+        z = ra.from_row_splits(jnp.full((capacity, 3), jnp.nan), jnp.zeros(1, "int32"))
+        y = ra.from_row_splits(jnp.full(capacity, 99), jnp.zeros(1, "int32"))
+        assert ra.nn.ctc_loss(z, y, reduction="none").shape == (0,)
+        f = lambda v, z=z, y=y: ra.nn.ctc_loss(z.with_values(v), y, max_labels=2)  # noqa: E731
+        value, slope = jax.jit(jax.value_and_grad(f))(z.values)
+        assert value == 0
+        assert not slope.any()
+        assert not jax.jit(jax.hessian(f))(z.values).any()
 
 
 def test_limits_of_ctc_loss() -> None:

@@ -18,7 +18,7 @@ from jax import lax
 from .._typing import Array
 from . import Reduction
 from ._jax_linear import linear_call
-from ._jax_rows import row_ids, unhalved
+from ._jax_rows import alike, row_ids, unhalved
 from .generic import identity, terminal
 
 BLOCK = 1 << 17
@@ -144,6 +144,8 @@ def _bag_linear(table: Array, blocks: _Blocks, num: int) -> Array:
 
 
 def ctc(frames: Array, classes: Array, counts: Array, splits: Array, /) -> Array:
+    if not classes.shape[0]:
+        return jnp.zeros((0,), frames.dtype)
     return _ctc(frames, classes, counts, splits, row_ids(splits, frames.shape[0]))
 
 
@@ -174,10 +176,10 @@ def _entries_at(a: Array, index: Array) -> Array:
     return a[jnp.arange(a.shape[0])[:, None], index]
 
 
-def _emissions(frames: Array, classes: Array, row: Array) -> tuple[Array, Array]:
-    """Log probability of each state in each frame, ``[slots, states]``, and the classes it was read from."""
+def _emissions(frames: Array, classes: Array, row: Array) -> Array:
+    """Log probability of each state in each frame, ``[slots, states]``; of its tangents, their tangents."""
     mine = jnp.concatenate((classes, jnp.zeros_like(classes[:1])))[row]
-    return _entries_at(frames, mine), mine
+    return _entries_at(frames, mine)
 
 
 def _slots(splits: Array, t: Array, slots: int) -> tuple[Array, Array]:
@@ -223,20 +225,72 @@ def _total(alpha: Array, counts: Array, splits: Array) -> Array:
 
 @jax.custom_jvp
 def _ctc(frames: Array, classes: Array, counts: Array, splits: Array, row: Array) -> Array:
-    alpha, _ = _alphas(_emissions(frames, classes, row)[0], classes, splits, keep=False)
-    return 0 - _total(alpha, counts, splits)
+    alpha, _ = _alphas(_emissions(frames, classes, row), classes, splits, keep=False)
+    return _loss(_total(alpha, counts, splits))
+
+
+def _loss(total: Array) -> Array:
+    return jnp.maximum(0 - total, 0)  # rounding takes the sum of all alignments above 1
 
 
 @_ctc.defjvp
 def _ctc_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
-    frames, classes, counts, splits, row = primals
-    emit, mine = _emissions(frames, classes, row)
+    loss, weight = _shares(*primals)
+    return loss, _moved(primals, weight, tangents[0])
+
+
+def _moved(operands: Any, weight: Array, tangent: Array) -> Array:
+    """Tangent of the loss from that of the frames."""
+    _, classes, counts, _, row = operands
+    moved = jnp.sum(weight * _emissions(tangent, classes, row), axis=1)
+    return -jax.ops.segment_sum(moved, row, counts.shape[0] + 1)[:-1]
+
+
+@jax.custom_jvp
+def _shares(frames: Array, classes: Array, counts: Array, splits: Array, row: Array) -> tuple[Array, Array]:
+    """The loss, and the probability of each state in each frame: minus its derivative by the emissions."""
+    emit = _emissions(frames, classes, row)
     alpha, kept = _alphas(emit, classes, splits, keep=True)
     total = _total(alpha, counts, splits)
     weight = _posteriors(emit, kept, classes, counts, splits, total)
-    weight = jnp.where((row < counts.shape[0])[:, None], weight[:-1], 0)
-    moved = jnp.sum(weight * _entries_at(tangents[0], mine), axis=1)
-    return 0 - total, -jax.ops.segment_sum(moved, row, counts.shape[0] + 1)[:-1]
+    return _loss(total), jnp.where((row < counts.shape[0])[:, None], weight[:-1], 0)
+
+
+@_shares.defjvp
+def _shares_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    frames, *others = primals
+    loss, weight = _shares(*primals)
+    bent = jax.jvp(lambda frames: _plain_shares(frames, *others), (frames,), tangents[:1])[1]
+    return (loss, weight), (_moved(primals, weight, tangents[0]), bent)
+
+
+def _plain_shares(frames: Array, classes: Array, counts: Array, splits: Array, row: Array) -> Array:
+    """The same probabilities by a scan over slots, which JAX can differentiate to any order, in linear memory."""
+    slots, rows = frames.shape[0], counts.shape[0]
+    if not slots:
+        return jnp.zeros((slots, classes.shape[1]), frames.dtype)
+    at = jnp.minimum(row, rows - 1)
+    emit = jnp.where((row < rows)[:, None], _emissions(frames, classes, row), 0)
+    first = jnp.where(jnp.arange(emit.shape[1]) <= 1, 0.0, -jnp.inf).astype(emit.dtype)
+    starts = jnp.arange(slots, dtype=splits.dtype) == splits[at]
+    nothing, first, emit, skips, starts = alike(
+        (jnp.full_like(first, -jnp.inf), first, emit, _skips(classes)[at], starts)
+    )
+
+    def step(alpha: Array, now: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        emitted, skip, start = now
+        one, two = (jnp.pad(alpha, (n, 0), constant_values=-jnp.inf)[: alpha.shape[0]] for n in (1, 2))
+        moved = _sum_logs(alpha, one, jnp.where(skip, two, -jnp.inf))
+        alpha = jnp.where(start, first, moved) + emitted
+        return alpha, alpha
+
+    def total(emit: Array) -> Array:
+        alphas = lax.scan(step, nothing, (emit, skips, starts))[1]
+        found = _total(alphas[jnp.clip(splits[1:] - 1, 0, slots - 1)], counts, splits)
+        return jnp.sum(jnp.where(found == -jnp.inf, 0, found))
+
+    shares: Array = jax.grad(total)(emit)
+    return shares
 
 
 def _posteriors(emit: Array, kept: Array, classes: Array, counts: Array, splits: Array, total: Array) -> Array:

@@ -245,7 +245,8 @@ def ctc(frames: Array, classes: Array, counts: Array, splits: Array, /) -> Array
     log = xp.log(xp.where(possible | xp.isnan(total), total, xp.ones_like(total))) + safe
     log = xp.where(possible | xp.isnan(total), log, xp.full_like(log, -float("inf")))
     nothing = xp.where(counts == 0, xp.zeros_like(log), xp.full_like(log, -float("inf")))
-    return 0 - xp.where(lengths == 0, nothing, log)
+    loss = 0 - xp.where(lengths == 0, nothing, log)
+    return xp.where(loss < 0, xp.zeros_like(loss), loss)  # rounding takes the sum of all alignments above 1
 
 
 def true_index(mask: Array, size: int, /) -> Array:

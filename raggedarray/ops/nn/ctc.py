@@ -37,8 +37,8 @@ def ctc_loss(
     ``"mean"`` the mean of the latter, as in torch, and ``"sum"`` the sum of the former. Labels that are blanks or no
     classes raise, or under jit give NaN. Computed in log space, in float32 at least; time is that of the longest
     row's frames, memory ``capacity * (2 * max_labels + 1)``. ``max_labels`` is a static limit of the label counts, by
-    default the longest row's, or where lengths are traced the capacity of ``labels``. Differentiable in both modes,
-    a second time in forward mode.
+    default the longest row's, or where lengths are traced the capacity of ``labels``. Differentiable in every mode, to
+    any order; derivatives of the gradient go through a scan over the slots.
 
     >>> logits = ragged([[[0.0, 0.0], [0.0, 0.0]], []], item_shape=(None, 2))
     >>> ctc_loss(logits, ragged([[1], []], dtype=int), reduction="none").round(4)
