@@ -545,8 +545,8 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
      "nn.linear_recurrence: expected equal row lengths along axis 1, got 1 and 2 at row 0. "
      "Align the rows first, or use `ra.to_padded`."),
     (lambda: ra.nn.linear_recurrence(rows([1, 2]), rows([1, 2], inner=())), ValueError,
-     "nn.linear_recurrence: expected shapes that broadcast with (2, 2, None), got (2, None, 2). "
-     "A ragged axis meets a uniform one: use `ra.to_padded` on it."),
+     "nn.linear_recurrence: expected shapes that broadcast with (2, None, 2), got (2, None). "
+     "Write `b[..., None]`, of shape (2, None, 1)."),
     (lambda: ra.nn.linear_recurrence(np.ones(2), rows([1, 2], inner=(1,))), ValueError,
      "nn.linear_recurrence: expected `a` that broadcasts to (2, None, 1), got (2,). Repeat `b` first."),
     (lambda: ra.nn.linear_recurrence(0.5, rows([1, 2]), initial=np.ones(2)), ValueError,
