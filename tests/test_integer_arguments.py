@@ -203,3 +203,17 @@ def test_a_padding_that_the_dtype_lacks_pads_nothing(xp: Any) -> None:
     array = xp.asarray(np.array([[1, 255], [255, 255]], np.uint8))
     assert ra.from_padded(array, padding=-1).tolist() == [[1, 255], [255, 255]]
     assert ra.from_padded(array, padding=255).tolist() == [[1], []]
+
+
+@pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jit"])
+def test_numbers_that_the_dtype_lacks_compare_as_numbers(jitted: bool) -> None:
+    x = ra.ragged([[1, 255], [], [3]], dtype="uint8")
+
+    def facts_of(x: Any) -> list[Any]:
+        over = [x == 300, x != 300, x < 300, x <= 300, x > 300, x >= 300, ra.less(300, x), ra.equal(300, x)]
+        return [*over, x == -1, x != -1, x < -1, x >= -1, ra.less(-1, x), x == 255, x < 256]
+
+    want = [y.tolist() for y in facts_of(x)]
+    assert want[0] == [[False, False], [], [False]] and want[2] == [[True, True], [], [True]]
+    f = jax.jit(facts_of) if jitted else facts_of
+    assert [y.tolist() for y in f(ra.asarray(x, xp="jax"))] == want

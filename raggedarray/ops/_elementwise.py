@@ -11,17 +11,22 @@ from array_api_compat import array_namespace
 from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._typing import Array
-from ..backends import is_array, kernels, namespace
+from ..backends import is_array, kernels, kind, namespace
 from ._broadcast import Plan, into, lay_out, meet, plan
-from ._checking import is_scalar
+from ._checking import holds, is_scalar
 from ._overflow import spoil
 
 Function = str | Callable[..., Array]
 """A name in the standard, or a function of laid-out operands defined at module level."""
 
 
+COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
+
+
 def elementwise(op: str, function: Function, *operands: Any, **static: Any) -> Any:
     """Apply a function to operands that broadcast; without a ragged one, by their own library."""
+    if function in COMPARISONS:
+        operands = _comparable(*operands)
     if not any(isinstance(x, RaggedArray) for x in operands):
         return _dense(op, function, operands, static)
     first = operands[0]
@@ -41,6 +46,17 @@ def elementwise(op: str, function: Function, *operands: Any, **static: Any) -> A
     args = (met.template, *met.operands)
     values = k.call(_apply_laid_out, *args, function=function, states=met.states, **static)
     return rebuild(met.template.nrows, met.template.partitions, spoil(values, met.ok))
+
+
+def _comparable(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands, of which an int that the other's dtype lacks is infinite on JAX, which would wrap it."""
+    for n, other in ((x, y), (y, x)):
+        if type(n) is not int or not is_array(other) or kind(other.dtype) not in ("int", "uint"):
+            continue
+        if not kernels(other.values if isinstance(other, RaggedArray) else other).trims and not holds(other, n):
+            far = float("inf") if n > 0 else -float("inf")
+            return (far, y) if n is x else (x, far)
+    return x, y
 
 
 def _apply(*args: Any, function: Function, **static: Any) -> Array:
