@@ -45,3 +45,16 @@ def run_blocks(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
                 runner.run(test, clear_globs=False)
                 names.update(test.globs)
     assert runner.summarize().failed == 0, capsys.readouterr().out
+
+
+def test_every_page_is_listed() -> None:
+    """In the navigation, on the first page, and those of the reference on its first page."""
+    docs = ROOT / "docs"
+    files = {str(p.relative_to(docs)) for p in docs.rglob("*.md")}
+    assert sorted(re.findall(r"([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)) == sorted(files)
+    links = re.compile(r"\]\(([\w/-]+\.md)\)")
+    assert set(links.findall((docs / "index.md").read_text())) == {f for f in files if "/" not in f} - {"index.md"} | {
+        "api/index.md"
+    }
+    reference = {f.removeprefix("api/") for f in files if f.startswith("api/")} - {"index.md"}
+    assert set(links.findall((docs / "api" / "index.md").read_text())) == reference

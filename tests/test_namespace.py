@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import re
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -576,6 +577,30 @@ def test_names_of_ours_exist() -> None:
     names = {name for rows in groups for _, ours, _ in rows for name in ours.split(", ") if name}
     assert {n for n in names if not exists(n)} == set()
     assert all(ours or remark for rows in groups for _, ours, remark in rows), "say why there is none"
+
+
+SPACES = (ra, ra.nn, ra.special, ra.linalg, ra.fft, ra.random, RaggedArray)
+"""Where a name of ours may be looked for."""
+HOMONYMS = {"cross", "to_numpy"}
+"""Theirs that ours of the name do not do: a cross of features is no cross product, and our `to_numpy` refuses."""
+
+
+def names_of_theirs(cell: str) -> set[str]:
+    """The last parts of the names in a cell, without what is prose, an index or an ellipsis."""
+    return {m[1] for part in cell.split(", ") if (m := re.fullmatch(r"(?:\w+\.)*([a-zA-Z]\w*)(\(.*\))?", part))}
+
+
+def test_a_name_that_is_theirs_and_ours_is_not_shown_as_missing() -> None:
+    for rows in (*TABLES.peers.TENSORFLOW.values(), *TABLES.peers.AWKWARD.values()):
+        for theirs, ours, _ in rows:
+            public = {n for n in names_of_theirs(theirs) if any(n in getattr(s, "__all__", dir(s)) for s in SPACES)}
+            assert public <= {name.rpartition(".")[2] for name in ours.split(", ")} | HOMONYMS, theirs
+
+
+def test_names_that_pages_mention_exist() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    mentioned = {(p.name, n) for p in pages for n in re.findall(r"(?<![\w.])ra\.((?:\w+\.)*\w+)", p.read_text())}
+    assert {(page, name) for page, name in mentioned if not exists(name)} == set()
 
 
 def test_ragged_sentences_hold() -> None:
