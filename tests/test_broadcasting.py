@@ -163,6 +163,16 @@ def test_the_gradient_of_a_stretched_operand_sums_over_its_copies() -> None:
     )
     np.testing.assert_allclose(dx, [30, 3, *[0] * 6])
     np.testing.assert_allclose(dy, [1, 2, 1, 2, *[0] * 4])
+    deep = ra.testing.poison(ra.asarray(ragged([[1.0, 2.0], [], [3.0]]), xp="jax", capacity=5))
+    w = jnp.arange(12.0).reshape(3, 4, 1) + 1
+    dx, dw = jax.jit(jax.grad(lambda v, w: ra.sum(ra.sqrt(deep.with_values(v)[:, None] * w)), argnums=(0, 1)))(
+        deep.values, w
+    )
+    s = np.sqrt(w[..., 0])
+    sums = s.sum(axis=1) / 2
+    np.testing.assert_allclose(dx, [sums[0], sums[0] / np.sqrt(2), sums[2] / np.sqrt(3), 0, 0], rtol=1e-5)
+    scale = np.array([1 + np.sqrt(2), 0, np.sqrt(3)])[:, None] / 2
+    np.testing.assert_allclose(dw[..., 0], scale / s, rtol=1e-5)
 
 
 def test_rows_that_meet_copies_must_agree() -> None:

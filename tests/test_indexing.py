@@ -648,6 +648,14 @@ def test_what_argsort_gives_needs_no_capacity() -> None:
     assert slope.tolist() == [1, 2, 0, 6, 3, 4, 5, 0, 0, 0]  # of the sorted sums 0, 0.5, 3 and -2, 3
 
 
+def test_an_order_of_components_needs_no_capacity() -> None:
+    parts = [np.full((2, 3), 2.0), np.zeros((1, 2)), np.ones((3, 1))]
+    x = ra.testing.poison(ra.with_capacity(ragged(parts, item_shape=(None, None)), 12)).to("jax")
+    out = jax.jit(lambda x: ra.take(x, ra.argsort(ra.max(x, axis=(1, 2)))))(x)
+    assert out.tolist() == [parts[i].tolist() for i in (1, 2, 0)]
+    assert out.block is not None and x.block is not None and out.block.bound == x.block.bound
+
+
 def test_indices_that_repeat_are_no_order() -> None:
     y = ra.asarray(DEEP, xp="jax", capacity=(5, 7))
     rows = lambda x: ra.take(x, jnp.zeros(3, int) + ra.astype(x.values[0] > 5, "int32"))  # noqa: E731

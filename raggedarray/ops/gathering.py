@@ -7,7 +7,7 @@ element of the neighbour. Negative indices count from the end of the row. Gradie
 
 from typing import Any
 
-from .._array import RaggedArray, rebuild
+from .._array import RaggedArray, block_in, rebuild
 from .._errors import complaint
 from .._levels import ancestors, library, parents, positions
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
@@ -58,7 +58,10 @@ def rows_at(x: RaggedArray, indices: Any) -> Any:
 def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool = False) -> Any:
     if isinstance(x, RaggedArray) and x.block is not None:
         (at,) = normal_axes(op, axis, x.ndim)
-        return take_block(op, x, _indices(op, indices), at, capacity)
+        given = _indices(op, indices)
+        if order and capacity is None and at == 0 and x.ragged_rank == 1 and _is_traced_order(x, given):
+            capacity = block_in(x).bound
+        return take_block(op, x, given, at, capacity)
     x = array_of(op, x)
     if not isinstance(x, RaggedArray):
         if isinstance(indices, RaggedArray):
@@ -90,6 +93,11 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity, *, orde
     rows = known if known is not None and k.trims else k.call(normal_rows, given, nrows=x.nrows)
     order = order and given.shape[0] == x.nrows
     return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None, order=order)
+
+
+def _is_traced_order(x: RaggedArray, given: Any) -> bool:
+    """Whether there is an index for each row, which cannot be read."""
+    return tuple(given.shape) == (x.nrows,) and not kernels(given).is_concrete(given)
 
 
 def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
