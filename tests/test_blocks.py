@@ -262,6 +262,28 @@ def test_rows_of_components_without_columns() -> None:
     assert ra.to_rows(y).to("numpy").tolist() == [np.float32(c).tolist() for c in MATRICES]
 
 
+@pytest.mark.parametrize("library", ["numpy", "jax"])
+def test_rows_that_outnumber_the_elements_have_room(library: str) -> None:
+    items = [np.ones((9, 0)), np.ones((2, 1)), np.ones((5, 0))]
+    x = packed(items, (None, None)).to(library)
+    assert ra.to_rows(x).tolist() == [c.tolist() for c in items]
+    assert ra.merge_dims(x, 1, 2).tolist() == [[], [1, 1], []]
+    check(ra.nn.softmax(x, axis=0), items)
+    check(ra.cumulative_sum(x, axis=0), items)
+    check(x.at[1].set(2.0), [items[0], 2 * items[1], items[2]])
+    wide = ra.broadcast_to(packed([np.ones((2, 1, 3)), np.ones((1, 1, 2))], (None, 1, None)), (2, None, 50, None))
+    assert ra.merge_dims(wide.to(library), 2, 3).to("numpy").nested_size() == (((150,), (150,)), ((100,),))
+
+
+def test_rows_that_find_no_room_in_a_trace_raise_in_checked_code() -> None:
+    x = packed([np.ones((9, 0)), np.ones((2, 1))], (None, None)).to("jax")
+    with pytest.raises(
+        Exception, match=r"to_rows: expected a capacity of at least 11, got 8. Pass a larger `capacity=`."
+    ):
+        ra.checked(lambda x: ra.to_rows(ra.with_capacity(x, 8)))(x)
+    assert ra.checked(lambda x: ra.to_rows(x, capacity=11))(x).tolist() == [[[]] * 9, [[1.0], [1.0]]]
+
+
 def test_padding_and_masks(build: Callable[..., RaggedArray]) -> None:
     items, shape = SHAPES["images"]
     x = build(items, shape)

@@ -174,7 +174,7 @@ def test_concat_with_plain_arrays(way: Way) -> None:
             items = [b.tolist(), x.tolist()] if flip else [x.tolist(), b.tolist()]
             assert_nested(way.run(("dense", axis, flip), f, *pair), joined(axis, items))
     assert ra.concat([ragged([np.ones((2, 1))]), np.zeros((1, 2, 1))], axis=2).tolist() == [[[1, 0], [1, 0]]]
-    with pytest.raises(ValueError, match="^concat: expected equal row lengths along axis 1, got 3 and 2 at row 0"):
+    with pytest.raises(ValueError, match=r"^concat: expected equal row lengths along axis 1, got 3 and 2 at row 0. "):
         ra.concat([ragged([np.ones((3, 1))]), np.ones((1, 2, 1))], axis=2)
 
 

@@ -65,7 +65,7 @@ def move_block(
     elif isinstance(total, int):
         bound = total
     else:
-        raise DynamicShapeError(complaint(op, "a static capacity", "traced sizes", "Pass `capacity=`."))
+        raise DynamicShapeError(complaint("pad", "a static capacity", "traced sizes", "Pass `capacity=`."))
     made = packed(made, bound)
     values = x.kernels.call(_move, x.values, block, made, by, fill, steps=steps)
     return RaggedArray(spoil(values, ok), (*x.partitions[:-1], as_last(clamped(made, ok))))

@@ -161,7 +161,7 @@ class Work:
             self.op,
             "components that the buckets hold",
             f"{missing} without a place",
-            "Make the plan of a larger batch, or with more `headroom=`.",
+            "Make the plan of a larger batch, or with more by `ra.BucketPlan.make(x, headroom=)`.",
         )
 
     def _finish(self, buckets: Any, members: list[Array], place: Array, exact: bool) -> list[Any]:
@@ -197,8 +197,8 @@ class Work:
     def _check_shapes(self, want: list[Sizes], have: list[tuple[int, ...]], exact: bool) -> None:
         for w, h in zip(want, have, strict=True):
             if len(w) != len(h) or (not exact and any(m is READ or m > n for m, n in zip(w, h, strict=True))):
-                text = complaint(self.op, f"a result of shape {w}", f"{h}", "Pass `shape=`, a function of the sizes.")
-                raise ValueError(text)
+                advice = "Call `ra.map_components(f, x, shape=)` with a function of the sizes."
+                raise ValueError(complaint(self.op, f"a result of shape {w}", f"{h}", advice))
 
     def _read_off(self, of_buckets: list[int]) -> Array:
         like = self.forms[0].block.sizes

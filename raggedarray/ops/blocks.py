@@ -17,6 +17,7 @@ from .._blocks import (
     component_splits,
     is_packed,
     known_total,
+    on_host,
     pack,
     packed,
     steps,
@@ -155,9 +156,9 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     """The same components with row partitions only: an ``(H, W)`` block becomes two levels of rows.
 
     ``[n, (h), (w), *inner]`` keeps its shape. Rows of a component without columns stay, so that the number of rows can
-    exceed that of the elements: under jit it is limited by the capacity, or by ``capacity`` (an int, or one size for
-    each level below axis 0, of which the last, the slots, are those of ``x``); beyond it the call raises, or under
-    plain jit gives NaN.
+    exceed that of the elements. There is room for as many as the capacity of ``x``, on JAX for ``bucket_size`` of what
+    is needed where that is more and can be read, or for ``capacity`` (an int, or one size for each level below axis 0,
+    of which the last, the slots, are those of ``x``); beyond it the call raises, or under plain jit gives NaN.
 
     >>> to_rows(ragged([np.ones((2, 1)), np.ones((1, 3))])).nested_row_splits
     (array([0, 2, 3], dtype=int32), array([0, 1, 2, 5], dtype=int32))
@@ -169,15 +170,27 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     block = block_in(x)
     levels = len(block.axes) - 1
     above = x.ragged_rank - 1
-    given = block.bound if capacity is None else level_sizes("to_rows", capacity, above + levels + 1, given=above)
-    limits = (given,) * levels if isinstance(given, int) else given[:-1]
+    limits = _row_limits(x, levels)
+    if capacity is not None:
+        given = level_sizes("to_rows", capacity, above + levels + 1, given=above)
+        limits = (given,) * levels if isinstance(given, int) else given[:-1]
     values, partitions, need = x.kernels.call(_to_rows, x.values, block, limits=limits)
     ok: Any = True
-    for n, limit in zip(need, limits, strict=True):
-        if capacity is not None or not (x.kernels.trims or isinstance(n, int)):
+    for axis, n, limit in zip(block.axes, need, limits, strict=False):
+        if axis is None and (capacity is not None or not x.kernels.trims):
             ok = ok & fits("to_rows", n, limit, "a capacity", "capacity=")
     out: RaggedArray = rebuild(x.nrows, (*x.partitions[:-1], *partitions), spoil(values, ok))
     return out
+
+
+def _row_limits(x: RaggedArray, levels: int) -> tuple[int, ...]:
+    """Room for the rows along each component axis but the last."""
+    block = block_in(x)
+    if x.kernels.trims or not kernels(block.sizes).is_concrete(block.sizes):
+        return (block.bound,) * levels
+    bucket_size = x.__array_namespace__().bucket_size
+    need = on_host(block).sizes.cumprod(axis=1).sum(axis=0).tolist()[:levels]
+    return tuple(block.bound if n <= block.bound else bucket_size(n) for n in need)
 
 
 def _to_rows(values: Array, block: BlockPartition, *, limits: tuple[int, ...]) -> Any:

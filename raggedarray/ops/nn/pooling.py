@@ -117,19 +117,19 @@ def _mean(total: Array, count: Array, given: Array) -> Array:
     return namespace(given).astype(out, given.dtype if kind(given.dtype) == "float" else out.dtype, copy=False)
 
 
-def global_max_pool(x: Any, /, *, axis: Axis = 1) -> Any:
+def global_max_pool(x: Any, /, *, axis: Axis = 1, length: int | None = None) -> Any:
     """Largest element of each row: ``[nrows, (len), *inner]`` to ``[nrows, *inner]``; an empty row gives 0.
 
     `raggedarray.max` but for empty rows, which a network had better not see as ``-inf``; their gradient is 0. ``axis``
-    may be any, or several, as there. Plain arrays too.
+    may be any, or several, and ``length`` is that of the columns that axis 0 leaves, as there. Plain arrays too.
 
     >>> global_max_pool(ragged([[1.0, -2.0], [], [-3.0]]))
     array([ 1.,  0., -3.])
     """
-    return _global("nn.global_max_pool", x, axis, "max")
+    return _global("nn.global_max_pool", x, axis, length, "max")
 
 
-def global_avg_pool(x: Any, /, *, axis: Axis = 1) -> Any:
+def global_avg_pool(x: Any, /, *, axis: Axis = 1, length: int | None = None) -> Any:
     """Mean of each row: ``[nrows, (len), *inner]`` to ``[nrows, *inner]``; an empty row gives 0.
 
     `raggedarray.mean` but for empty rows, which are NaN there; their gradient is 0.
@@ -137,14 +137,14 @@ def global_avg_pool(x: Any, /, *, axis: Axis = 1) -> Any:
     >>> global_avg_pool(ragged([[1.0, 2.0], [], [-3.0]]))
     array([ 1.5,  0. , -3. ])
     """
-    return _global("nn.global_avg_pool", x, axis, "mean")
+    return _global("nn.global_avg_pool", x, axis, length, "mean")
 
 
-def _global(op: str, x: Any, axis: Axis, how: str) -> Any:
+def _global(op: str, x: Any, axis: Axis, length: int | None, how: str) -> Any:
     if kind(operand(op, x).dtype) in ("complex", "bool"):
         raise TypeError(complaint(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
     if isinstance(x, RaggedArray):
-        return run(op, _global_body, x, axis=axis, keepdims=False, how=how)
+        return run(op, _global_body, x, axis=axis, keepdims=False, length=length, how=how)
     return kernels(x).call(_global_dense, x, axes=normal_axes(op, axis, x.ndim), how=how)
 
 
