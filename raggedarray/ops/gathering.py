@@ -17,7 +17,7 @@ from ._block_taking import take_block
 from ._broadcast import into
 from ._checking import level_sizes, sizes_of
 from ._indexing import report, run
-from ._indices import to_dtype, widened
+from ._indices import index_like, to_dtype, widened
 from ._keys import unfold
 from ._rearrange import array_of, one_axis
 from ._reduce import normal_axes
@@ -88,9 +88,8 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity, *, orde
     k = common(op, [x.values, given])
     x = into(k, x).used_values()
     known = known_rows(op, k, x.nrows, given)
-    given = widened(given, k)
-    given = given if kernels(given) is k else k.asarray(given)
-    rows = known if known is not None and k.trims else k.call(normal_rows, given, nrows=x.nrows)
+    given = index_like(x.values, widened(given, k))
+    rows = known if known is not None and k.name == "numpy" else k.call(normal_rows, given, nrows=x.nrows)
     order = order and given.shape[0] == x.nrows
     return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None, order=order)
 

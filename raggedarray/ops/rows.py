@@ -43,10 +43,10 @@ def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array
         i = _integer("row", i)
         if not -x.nrows <= i < x.nrows:
             raise IndexError(complaint("row", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
-        i = k.asarray(i % x.nrows)
+        i = to_dtype(i % x.nrows, splits)
     start, size = k.call(_row_bounds, splits, i)
     ok = fits("row", size, length, "a length", "length=")
-    return k.call(_padded_row, x.values, start, size, k.asarray(fill_value, dtype=x.dtype), length=length, ok=ok)
+    return k.call(_padded_row, x.values, start, size, x.xp.asarray(fill_value, dtype=x.dtype), length=length, ok=ok)
 
 
 def _integer(op: str, i: Any) -> int:
