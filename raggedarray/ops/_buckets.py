@@ -15,6 +15,7 @@ from .._errors import DynamicShapeError, complaint
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import Kernels, Segments, kernels, namespace
+from ._checking import sizes_of
 from ._forms import Form, Sizes, block_axes, block_of_sizes, packed_like, put_together, used_components
 from ._overflow import fits, spoil
 from ._shape_rules import READ
@@ -50,7 +51,8 @@ class Work:
         static: tuple[tuple[str, Any], ...] = (),
     ) -> None:
         self.op, self.body, self.forms, self.rule = op, body, tuple(forms), rule
-        self.extras, self.bucket, self.capacity, self.static = extras, bucket, capacity, static
+        self.extras, self.bucket, self.static = extras, bucket, static
+        self.capacity: int | None = None if capacity is None else sizes_of(op, capacity)
         self.inline = inline
         """Whether the body is the user's, of which no compiled program is kept."""
         self.whole = whole

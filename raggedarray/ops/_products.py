@@ -17,6 +17,7 @@ from ..backends import Kernels, Segments, kernels, kind, namespace
 from ._along import pick_at
 from ._block_views import entries
 from ._buckets import Work, bound_of
+from ._checking import sizes_of
 from ._forms import Form, Sizes, block_axes, block_of_sizes, fold, put_together
 from ._letters import Product, Term
 from ._overflow import spoil
@@ -26,6 +27,7 @@ from .reduction import sum as sum_
 
 def compute(p: Product, bucket: Any, capacity: int | None) -> Any:
     """The product, cast to its dtype."""
+    capacity = None if capacity is None else sizes_of(p.op, capacity)
     if bucket is None and capacity is None:
         core = _core(p)
         if core is not None:
