@@ -55,6 +55,14 @@ class Kernels(Protocol):
     def call(self, body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
         """Run the body of an op: one dispatch when eager, inlined when traced."""
 
+    def pointwise(
+        self, f: Callable[..., Array], args: tuple[Any, ...], static: dict[str, Any], /, *, single: bool
+    ) -> Array:
+        """``f`` of elements, given arrays and Python numbers: the dtype is what arrays promote to, numbers are weak.
+
+        ``single`` tells a function of the library from one of several steps.
+        """
+
     def is_concrete(self, *trees: Any) -> bool:
         """Whether the content of these arrays can be read now."""
 

@@ -30,6 +30,10 @@ def call(body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
     return body(*args, **static)
 
 
+def pointwise(f: Callable[..., Array], args: tuple[Any, ...], static: dict[str, Any], /, *, single: bool) -> Array:
+    return f(*args, **static)
+
+
 def is_concrete(*trees: Any) -> bool:
     return True
 

@@ -43,6 +43,7 @@ from ._jax_rows import Rows, unhalved
 from ._jax_rows import row_ids as row_ids
 from ._jax_scan import linear_recurrence as linear_recurrence
 from ._jax_scan import scan_rows as scan_rows
+from .generic import pointwise as pointwise
 from .generic import strided as strided
 
 name = "jax"
@@ -286,7 +287,12 @@ def _with_clean_gradient_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]
 
 def special(name: str, /) -> Callable[..., Array]:
     function: Callable[..., Array] = getattr(jax.scipy.special, name)
-    return function
+    return partial(_in_float32, function) if name in ("ndtr", "log_ndtr", "ndtri") else function
+
+
+def _in_float32(function: Callable[..., Array], x: Array) -> Array:
+    """Halves, which the function refuses, rounded at the end."""
+    return function(_wide(x)).astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.floating) else function(x)
 
 
 def checking() -> bool:

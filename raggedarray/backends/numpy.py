@@ -19,6 +19,8 @@ from ._attention_rows import attention as attention
 from ._components import each as each
 from ._numpy_components import einsum as einsum
 from ._numpy_components import result_shapes as result_shapes
+from ._numpy_extended import native
+from ._numpy_extended import pointwise as pointwise
 from ._numpy_layers import bag as bag
 from ._numpy_views import strided as strided
 from .generic import bound as bound
@@ -99,14 +101,9 @@ def _contiguous(values: Array, segments: Segments) -> tuple[Array, Array]:
     return values[order[: splits[-1]]], splits
 
 
-def _as_native(values: Array) -> Array:
-    """Values of NumPy's own dtypes: those of extensions, such as bfloat16, warn about NaN, and are slow."""
-    return values.astype(np.float32) if values.dtype.kind == "V" else values
-
-
 def segment_reduce(how: Reduction, values: Array, segments: Segments, /) -> Array:
     if values.dtype.kind == "V":
-        return segment_reduce(how, _as_native(values), segments).astype(values.dtype)
+        return segment_reduce(how, native(values), segments).astype(values.dtype)
     values, splits = _contiguous(values, segments)
     starts, ends = splits[:-1], splits[1:]
     ufunc, nothing = _UFUNC[how], identity(how, values.dtype, np)
@@ -270,7 +267,7 @@ def segment_scan(how: Reduction, values: Array, splits: Array, /, *, reverse: bo
 
 def scan_axis(how: Reduction, values: Array, axis: int, /, *, reverse: bool) -> Array:
     if values.dtype.kind == "V":
-        return scan_axis(how, _as_native(values), axis, reverse=reverse).astype(values.dtype)
+        return scan_axis(how, native(values), axis, reverse=reverse).astype(values.dtype)
     scan = _UFUNC[how].accumulate
     if reverse:
         return np.flip(scan(np.flip(values, axis), axis=axis, dtype=values.dtype), axis)
@@ -278,11 +275,19 @@ def scan_axis(how: Reduction, values: Array, axis: int, /, *, reverse: bool) -> 
 
 
 def linear(x: Array, weight: Array, bias: Array | None, used: Array, /) -> Array:
+    return pointwise(_affine, (x, weight, bias), {}, single=False)
+
+
+def _affine(x: Array, weight: Array, bias: Array | None) -> Array:
     out = np.matmul(x, weight)
     return out if bias is None else out + bias
 
 
 def grouped_matmul(x: Array, weights: Array, splits: Array, /) -> Array:
+    return pointwise(_grouped, (x, weights, splits), {}, single=False)
+
+
+def _grouped(x: Array, weights: Array, splits: Array) -> Array:
     out = np.zeros((*x.shape[:-1], weights.shape[-1]), dtype=np.result_type(x, weights))
     for i in np.flatnonzero(np.diff(splits)):
         np.matmul(x[splits[i] : splits[i + 1]], weights[i], out=out[splits[i] : splits[i + 1]])
@@ -331,8 +336,9 @@ def special(name: str, /) -> Callable[..., Array]:
     function = getattr(scipy.special, name)
 
     def of_dtype(*args: Array) -> Array:
-        half = next((a.dtype for a in args if getattr(a, "dtype", None) == np.float16), None)
-        out = function(*args)
-        return out if half is None or out.dtype != np.float32 else out.astype(half)
+        """SciPy has no loops for float16, and takes it, and Python numbers, for float64."""
+        dtype = np.result_type(*(a for a in args if hasattr(a, "dtype")))
+        out = function(*(a.astype(np.float32) if getattr(a, "dtype", None) == np.float16 else a for a in args))
+        return out.astype(dtype) if dtype.kind == out.dtype.kind == "f" and out.dtype != dtype else out
 
     return of_dtype

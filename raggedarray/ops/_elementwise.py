@@ -6,8 +6,6 @@ The result has the template's partitions and capacity (used slots only on NumPy)
 from collections.abc import Callable
 from typing import Any
 
-from array_api_compat import array_namespace
-
 from .._array import RaggedArray, rebuild
 from .._errors import complaint
 from .._typing import Array
@@ -60,10 +58,10 @@ def _comparable(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _apply(*args: Any, function: Function, **static: Any) -> Array:
-    if isinstance(function, str):
-        xp = namespace(next(x for x in args if not is_scalar(x)))
-        return getattr(xp, function)(*args, **static)
-    return function(*args, **static)
+    first = next(x for x in args if not is_scalar(x))
+    single = isinstance(function, str)
+    f = getattr(namespace(first), function) if isinstance(function, str) else function
+    return kernels(first).pointwise(f, args, static, single=single)
 
 
 def _apply_laid_out(template: RaggedArray, *operands: Any, function: Function, states: Any, **static: Any) -> Array:
@@ -81,6 +79,4 @@ def _dense(op: str, function: Function, operands: tuple[Any, ...], static: dict[
     if all(is_scalar(x) for x in operands):
         raise TypeError(complaint(op, "at least one array", "only numbers", "Use Python's own operators."))
     _, moved = meet(op, operands)
-    if isinstance(function, str):
-        return getattr(array_namespace(*(x for x in moved if not is_scalar(x))), function)(*moved, **static)
-    return function(*moved, **static)
+    return _apply(*moved, function=function, **static)

@@ -125,9 +125,20 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     if arrays:
         k = common("result_type", arrays)
         given = [x if not is_array(x) or kernels(x) is k else k.asarray(x) for x in given]
-        return namespace(next(x for x in given if is_array(x))).result_type(*given)
+        xp = namespace(next(x for x in given if is_array(x)))
+        operands = (x if is_scalar(x) or (is_array(x) and not k.trims) else _of_dtype(xp, x) for x in given)
+        return k.pointwise(_promoted, tuple(operands), {}, single=False).dtype
     spaces = [_space(x) for x in given if not is_scalar(x)]
     return next((s for s in spaces if s is not host_namespace()), spaces[0]).result_type(*given)
+
+
+def _of_dtype(xp: Namespace, x: Any) -> Any:
+    return xp.zeros((), dtype=x.dtype if is_array(x) else x)
+
+
+def _promoted(*args: Any) -> Any:
+    xp = namespace(next(x for x in args if is_array(x)))
+    return xp.zeros((), dtype=xp.result_type(*args))
 
 
 def __array_namespace_info__() -> Any:

@@ -17,8 +17,10 @@ from ._by_letters import product
 from ._checking import is_scalar
 from ._forms import any_ragged
 from .arithmetic import add, conj, multiply
+from .dtypes import result_type
 from .reduction import sum as sum_
 from .reshaping import moveaxis
+from .selection import astype
 
 __all__ = ["addmm", "bmm", "matmul", "matrix_transpose", "mm", "mv", "tensordot", "vecdot"]
 
@@ -235,17 +237,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     if not any_ragged(x1, x2):
         return _run("vecdot", x1, x2, axis=axis)
     _, (x1, x2) = meet("vecdot", (x1, x2))
-    arrays = [x.values if isinstance(x, RaggedArray) else x for x in (x1, x2)]
-    xp = namespace(arrays[0])
-    dtype = xp.result_type(*arrays)
+    dtype = result_type(x1, x2)
     if is_half(dtype):
-        x1, x2 = (
-            RaggedArray(xp.astype(x.values, xp.float32), x.partitions)
-            if isinstance(x, RaggedArray)
-            else xp.astype(x, xp.float32)
-            for x in (x1, x2)
-        )
+        x1, x2 = (x if is_scalar(x) else astype(x, "float32") for x in (x1, x2))
     out = sum_(multiply(conj(x1), x2), axis=axis)
-    if isinstance(out, RaggedArray):
-        return RaggedArray(xp.astype(out.values, dtype, copy=False), out.partitions)
-    return xp.astype(out, dtype, copy=False)
+    return out if out.dtype == dtype else astype(out, dtype)

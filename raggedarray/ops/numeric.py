@@ -8,9 +8,11 @@ from typing import Any
 
 from .._errors import complaint
 from .._typing import Array
-from ..backends import kernels, kind, namespace
+from ..backends import is_array, is_half, kernels, kind, namespace
 from ._checking import is_scalar
 from ._elementwise import elementwise
+from .dtypes import finfo
+from .selection import astype
 
 __all__ = [
     "angle", "float_power", "fmax", "fmin", "fmod", "frexp", "gcd", "heaviside", "lcm", "ldexp", "nan_to_num",
@@ -57,7 +59,8 @@ def float_power(x1: Any, x2: Any, /) -> Any:
     >>> float_power(ragged([[2, 4], []]), -1).tolist()
     [[0.5, 0.25], []]
     """
-    return elementwise("float_power", _float_power, x1, x2)
+    wide = (astype(x, "float32") if is_array(x) and is_half(x.dtype) else x for x in (x1, x2))
+    return elementwise("float_power", _float_power, *wide)
 
 
 def _float_power(x1: Any, x2: Any) -> Array:
@@ -190,6 +193,10 @@ def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: float | None = None, negi
     >>> nan_to_num(ragged([[float("nan"), 1.0], [float("inf")]]), posinf=9.0).tolist()
     [[0.0, 1.0], [9.0]]
     """
+    dtype = x.dtype if is_array(x) and kind(x.dtype) == "float" else None
+    if dtype is not None:
+        limits = finfo(dtype)
+        posinf, neginf = (float(a) if b is None else b for a, b in ((limits.max, posinf), (limits.min, neginf)))
     return elementwise("nan_to_num", _nan_to_num, x, nan=nan, posinf=posinf, neginf=neginf)
 
 

@@ -62,12 +62,12 @@ def _clip(x: Array, low: Any, high: Any) -> Array:
     return _clip_above(_clip_below(x, low), high)
 
 
-def _clip_below(x: Array, low: Any) -> Array:
-    return namespace(x).maximum(x, low)
+def _clip_below(x: Any, low: Any) -> Array:
+    return namespace(low if is_scalar(x) else x).maximum(x, low)
 
 
-def _clip_above(x: Array, high: Any) -> Array:
-    return namespace(x).minimum(x, high)
+def _clip_above(x: Any, high: Any) -> Array:
+    return namespace(high if is_scalar(x) else x).minimum(x, high)
 
 
 def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> Any:

@@ -42,9 +42,13 @@ def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
     per_row = isinstance(x, RaggedArray) and weight.ndim == 3
     _check_linear(x, weight, bias, per_row)
     if not isinstance(x, RaggedArray):
-        return x @ weight if bias is None else x @ weight + bias
+        return kernels(x).pointwise(_affine, (x, weight, bias), {}, single=False)
     x, body = contiguous(x), _per_row if per_row else _linear
     return RaggedArray(x.kernels.call(body, x, weight, bias), x.partitions)
+
+
+def _affine(x: Array, weight: Array, bias: Array | None) -> Array:
+    return x @ weight if bias is None else x @ weight + bias
 
 
 def _stacked(parameter: Any) -> Any:

@@ -273,7 +273,7 @@ def _pointwise_body(
     laid = given if t is None else lay_out(Plan(t, tuple(given), states))
     arrays = [a for a in laid if not is_scalar(a)]
     xp = namespace(arrays[0])
-    floats = [a.dtype for a in arrays if kind(a.dtype) == "float"]
+    floats = [a for a in arrays if kind(a.dtype) == "float"]  # not their dtypes: a traced number is a weak array
     out = xp.result_type(*floats) if floats else accumulator(arrays[0], "float")
     wide = accumulator(xp.zeros((), dtype=out), "float")
     laid = [a if is_scalar(a) else xp.astype(a, wide, copy=False) for a in laid]
