@@ -18,9 +18,9 @@ def nested_list(x: Any) -> list[Any]:
     k = kernels(x.values)
     if x.block is not None:
         return [row.tolist() for row in x.unbind()]
-    items = k.host(x.values)[: int(x.nested_row_splits[-1][-1])].tolist()
-    for splits in reversed(x.nested_row_splits):
-        ends = k.host(splits).tolist()
+    levels = [k.host(splits).tolist() for splits in x.nested_row_splits]  # indexing on a device compiles once a shape
+    items = k.host(x.values)[: levels[-1][-1]].tolist()
+    for ends in reversed(levels):
         items = [items[a:b] for a, b in pairwise(ends)]
     return list(items)
 
