@@ -32,6 +32,8 @@ REFUSED: list[Callable[[], Any]] = [
     lambda: ragged(M, item_shape=(None,)),
     lambda: ra.asarray(M),
     lambda: ra.asarray(M, xp="jax"),
+    lambda: ra.asarray([M[0], M[1]]),
+    lambda: ra.asarray([M[0], M[1]], xp="jax"),
     lambda: ra.from_rows([M[0]]),
     lambda: ra.from_rows([jnp.ones(3), M[0]]),
     lambda: ra.from_blocks(masked(1, 2, 3), [[3, 1]]),

@@ -273,8 +273,8 @@ def is_masked(x: Any) -> bool:
 
 
 def need_plain(op: str, x: Any) -> None:
-    """Raise where ``x`` has a mask."""
-    if is_masked(x):
+    """Raise where ``x``, or an array of a list of them, has a mask."""
+    if is_masked(x) or (isinstance(x, list | tuple) and any(map(is_array, x[:1])) and any(map(is_masked, x))):
         advice = "Pass `x.filled(value)`, and the mask apart; `ra.from_padded` reads one that ends rows."
         raise TypeError(complaint(op, "a plain array", "a masked one", advice))
 

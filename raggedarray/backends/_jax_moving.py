@@ -22,6 +22,7 @@ _LINE = 64
 
 
 def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
+    need_plain("asarray", x)
     if isinstance(x, list | tuple) and not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
         x = np.asarray(x, dtype=jax.dtypes.canonicalize_dtype(np.asarray(x).dtype) if dtype is None else dtype)
     x = _ready(x, dtype)
