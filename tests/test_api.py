@@ -39,8 +39,8 @@ NOT_ELEMENTWISE = {
 SHARED = {
     "as_block", "as_rows", "flat_only", "is_contiguous", "pack_values",
     "finished", "need_reduction", "packed", "reduced",
-    "getitem", "host_namespace", "host_partitions", "levels", "longest_row", "merge_rows", "need_kind",
-    "plain", "reduce", "rows_below", "rows_of", "total", "used_entries",
+    "entries_at", "getitem", "host_namespace", "host_partitions", "levels", "longest_row", "merge_rows", "need_kind",
+    "plain", "reduce", "rows_at", "rows_below", "rows_of", "total", "used_entries",
 }  # fmt: skip
 """Functions that sibling families use."""
 OWN_TESTS = {
