@@ -81,7 +81,7 @@ def plan(op: str, operands: list[Any]) -> Plan:
     if any(x.block is not None for x in ragged):
         return Plan(*meet_blocks(op, operands))
     first = ragged[0]
-    if all(is_scalar(x) or x is first for x in operands):
+    if all(is_scalar(x) or x is first or _is_twin(x, first) for x in operands):
         same = ("same",) * (first.ragged_rank + 1)
         return Plan(first, tuple(operands), tuple(None if is_scalar(x) else same for x in operands))
     template, operands = _template(op, operands, ragged)
@@ -96,9 +96,17 @@ def plan(op: str, operands: list[Any]) -> Plan:
     return Plan(template, tuple(levels), tuple(states), ok)
 
 
+def _is_twin(x: Any, first: RaggedArray) -> bool:
+    """Whether an operand has the very partitions of another, and values of the same shape."""
+    return isinstance(x, RaggedArray) and x.partitions is first.partitions and x.values.shape == first.values.shape
+
+
 def _template(op: str, operands: list[Any], ragged: list[RaggedArray]) -> tuple[RaggedArray, list[Any]]:
     """The operand that the others are laid out over, stretched if need be, and the operands with it in its place."""
     arrays = [x for x in operands if not is_scalar(x)]
+    tallest = max(ragged, key=lambda x: x.ragged_rank)
+    if _has_all_axes(tallest, arrays):
+        return tallest, operands
     ndim, inner = max(x.ndim for x in arrays), min(len(x.inner_shape) for x in ragged)
     shapes = [(*(1,) * (ndim - x.ndim), *x.shape) for x in arrays]
     met = [{n for n in sizes if n != 1} for sizes in zip(*(s[: ndim - inner] for s in shapes), strict=True)]
@@ -118,6 +126,18 @@ def _template(op: str, operands: list[Any], ragged: list[RaggedArray]) -> tuple[
             continue
         t = repeated(t, level, n) if n is not None else under_rows(op, t, level, _rows_of(op, t, level, arrays))
     return t, operands if t is chosen else [t if x is chosen else x for x in operands]
+
+
+def _has_all_axes(t: RaggedArray, arrays: list[Any]) -> bool:
+    """Whether no operand has an axis, down to the last ragged one, on which the template is 1 or another size."""
+    shape, front, inner = t.shape, t.ragged_rank + 1, t.values.ndim
+    for x in arrays:
+        missing = len(shape) - x.ndim
+        if missing < 0 or (isinstance(x, RaggedArray) and x.values.ndim < inner):
+            return False
+        if any(m not in (1, n) for m, n in zip(x.shape, shape[missing:front], strict=False)):
+            return False
+    return True
 
 
 def _tallest(op: str, arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArray:
