@@ -43,6 +43,7 @@ from ._jax_blocks import (
     write,
 )
 from ._jax_linear import linear_call
+from ._jax_rows import alike
 from ._jax_tiles import from_tiles, to_tiles
 
 
@@ -60,6 +61,7 @@ def attention(
     shapes = (query.shape[0], key.shape[0])
     if nrows == 0 or 0 in shapes or 0 in query.shape[1:] or 0 in value.shape[1:]:
         return jnp.zeros((*query.shape[:2], value.shape[2]), query.dtype)
+    query, key, value, splits, bias = alike((query, key, value, tuple(map(jnp.asarray, splits)), bias))
     if options.implementation != "xla":
         reason = _jax_cudnn.refusal(query, key, value, bias, options)
         if reason is None:
@@ -71,7 +73,7 @@ def attention(
     if bias is not None:
         table = jnp.moveaxis(jnp.broadcast_to(bias, (heads, *bias.shape[1:])), 0, -1)
         bias = table.astype(wide_dtype(query.dtype))
-    return _attend(plan, query, key, value, bias, arrange(plan, splits, shapes, bits))[0]
+    return _attend(plan, query, key, value, bias, alike(arrange(plan, splits, shapes, bits), query))[0]
 
 
 class Saved(NamedTuple):
@@ -210,7 +212,7 @@ def _cotangents(plan: Plan, saved: Saved, cotangents: tuple[Array, Array]) -> Op
 
     dbias = None if bias is None else jnp.zeros_like(flat_bias(bias))
     empty = (jnp.zeros_like(tiled), jnp.zeros(keys.shape, wide), jnp.zeros(values.shape, wide), dbias)
-    dq, dk, dv, dbias = lax.fori_loop(jnp.zeros_like(where.steps), where.steps, step, empty)
+    dq, dk, dv, dbias = lax.fori_loop(jnp.zeros_like(where.steps), where.steps, step, alike(empty, tiled))
     dq = from_tiles(dq, where.queries, plan.sizes[0])
     dk, dv = (from_tiles(a, where.keys, plan.sizes[1]).astype(q.dtype) for a in (dk, dv))
     return dq, dk, dv, None if bias is None else dbias.reshape(bias.shape)

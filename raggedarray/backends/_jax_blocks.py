@@ -13,6 +13,7 @@ from jax import lax
 
 from .._typing import Array
 from . import AttentionOptions
+from ._jax_rows import alike
 from ._jax_tiles import Tiles, cut, reorder, tile_count, tile_size
 
 
@@ -157,7 +158,7 @@ def over_queries(
     def step(i: Array, made: tuple[Array, ...]) -> tuple[Array, ...]:
         return tuple(write(plan, a, i, u) for a, u in zip(made, f(i), strict=True))
 
-    out: tuple[Array, ...] = lax.fori_loop(jnp.zeros_like(where.steps), where.steps, step, empty)
+    out: tuple[Array, ...] = lax.fori_loop(jnp.zeros_like(where.steps), where.steps, step, alike(empty, where))
     return out
 
 
@@ -184,13 +185,13 @@ def over_keys(
 
     # All tiles are looked up before the loop: a cotangent of the whole array in every step would be cubic in total.
     xs = steps, at, tuple(a[tiles] for a in arrays)
-    return lax.scan(jax.checkpoint(one, prevent_cse=False), state, xs)[0]
+    return lax.scan(jax.checkpoint(one, prevent_cse=False), alike(state, b), xs)[0]
 
 
 def repeat(plan: Plan, b: Block, step: Callable[[Array, Any], Any], state: Any) -> Any:
     """``step`` as often as a member of the group needs it."""
     none = jnp.zeros((), b.trips.dtype)
-    return step(none, state) if plan.whole else lax.fori_loop(none, jnp.max(b.trips), step, state)
+    return step(none, state) if plan.whole else lax.fori_loop(none, jnp.max(b.trips), step, alike(state, b))
 
 
 def look(plan: Plan, a: Array, i: Array, tile: Array) -> Array:

@@ -33,6 +33,7 @@ def contract(x: Array, w: Array, /) -> Array:
 
 def bag(how: Reduction, table: Array, ids: Array, weights: Array | None, splits: Array, /) -> Array:
     num, row = splits.shape[0] - 1, row_ids(splits, ids.shape[0])
+    table, ids, weights, row = alike((table, ids, weights, row))
     inside = row < num
     ids = jnp.where(inside, ids, 0)
     ids = jnp.where(ids < 0, table.shape[0], ids)
@@ -83,7 +84,7 @@ class _Blocks(NamedTuple):
             cut = partial(lax.dynamic_slice_in_dim, start_index=i * self.tokens, slice_size=self.tokens)
             return step(total, cut(self.ids), cut(self.row), None if self.weights is None else cut(self.weights))
 
-        out: Array = lax.fori_loop(0, self.number, body, total)
+        out: Array = lax.fori_loop(0, self.number, body, alike(total, self.ids))
         return out
 
 
@@ -146,7 +147,7 @@ def _bag_linear(table: Array, blocks: _Blocks, num: int) -> Array:
 def ctc(frames: Array, classes: Array, counts: Array, splits: Array, /) -> Array:
     if not classes.shape[0]:
         return jnp.zeros((0,), frames.dtype)
-    return _ctc(frames, classes, counts, splits, row_ids(splits, frames.shape[0]))
+    return _ctc(*alike((frames, classes, counts, splits, row_ids(splits, frames.shape[0]))))
 
 
 def _sum_logs(*terms: Array) -> Array:
@@ -204,7 +205,8 @@ def _alphas(emit: Array, classes: Array, splits: Array, keep: bool) -> tuple[Arr
         alpha = jnp.where(here, jnp.where(t == 0, first, moved) + padded[at], alpha)
         return alpha, kept.at[at].set(alpha) if keep else kept
 
-    out: tuple[Array, Array] = lax.fori_loop(0, jnp.max(jnp.diff(splits), initial=0), body, (nothing, kept))
+    start = alike((nothing, kept), emit)
+    out: tuple[Array, Array] = lax.fori_loop(0, jnp.max(jnp.diff(splits), initial=0), body, start)
     return out
 
 
@@ -313,5 +315,5 @@ def _posteriors(emit: Array, kept: Array, classes: Array, counts: Array, splits:
         return jnp.where(here, beta + padded[at], ahead), kept.at[at].set(seen)
 
     nothing = jnp.full(classes.shape, -jnp.inf, emit.dtype)
-    out: Array = lax.fori_loop(0, longest, body, (nothing, kept))[1]
+    out: Array = lax.fori_loop(0, longest, body, alike((nothing, kept), emit))[1]
     return out

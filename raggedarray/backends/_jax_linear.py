@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._typing import Array
+from ._jax_rows import alike
 
 
 def linear_call(
@@ -22,6 +23,7 @@ def linear_call(
     Its transpose is ``transpose(saved, cotangent)``. Derivatives of either come from ``plain``, the only one of the
     three that JAX differentiates and transposes.
     """
+    saved, given = alike((saved, given))
     like = jax.eval_shape(lambda given: plain(saved, given), given)
 
     def equations(x: Any) -> Any:

@@ -62,12 +62,16 @@ class Rows(NamedTuple):
         return longest is not None and 0 < self.nrows * max(longest, 1) <= int(np.iinfo(self.splits.dtype).max)
 
 
-def alike(tree: Any) -> Any:
-    """The same arrays, each device of a ``shard_map`` with its own if it has one of any: loops ask for that."""
-    axes: frozenset[str] = frozenset().union(*(_varying(a) for a in jax.tree.leaves(tree)))
+def alike(tree: Any, *read: Any) -> Any:
+    """The same arrays, each device of a ``shard_map`` with its own if it has one of any of them or of what is ``read``.
+
+    JAX adds this to operands of arithmetic, but neither to what a loop starts from nor to the operands of a rule of
+    ours, whose cotangents must be of the types of the operands.
+    """
+    axes: frozenset[str] = frozenset().union(*(_varying(a) for a in jax.tree.leaves((tree, read))))
 
     def spread(a: Array) -> Array:
-        missing = tuple(axes - _varying(a))
+        missing = tuple(axes - _varying(a)) if hasattr(a, "dtype") else ()  # a Python number stays one
         return cast(Any, lax).pcast(a, missing, to="varying") if missing else a
 
     return jax.tree.map(spread, tree) if axes else tree
@@ -140,6 +144,7 @@ _JOIN: dict[str, Callable[[Any, Any], Array]] = {
 
 def segment_scan(how: Reduction, values: Array, rows: Rows, reverse: bool, longest: int | None) -> Array:
     capacity = values.shape[0]
+    values, rows = alike((values, rows))
     start, end = rows.ends()
     here = jnp.arange(capacity, dtype=rows.splits.dtype)
     room = jnp.where(rows.ids < rows.nrows, end - 1 - here if reverse else here - start, -1)

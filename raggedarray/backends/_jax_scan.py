@@ -122,11 +122,13 @@ def scan_rows(
         new, ys = f([_until(live, c) for c in carry], [_until(live, x) for x in found])
         return [jnp.where(column(live, a), a, b) for a, b in zip(new, carry, strict=True)], ys
 
-    shapes = jax.eval_shape(f, carry, [g[0] if steps else jnp.zeros(g.shape[1:], g.dtype) for g in grids])[1]
+    firsts = [g[0] if steps else jnp.zeros(g.shape[1:], g.dtype) for g in grids]
+    found, shapes = jax.eval_shape(f, carry, firsts)
+    carry = alike(carry, found, shapes)  # `f` may close over what differs between devices
 
     def skip(carry: Leaves, now: tuple[Leaves, Array]) -> tuple[Leaves, Leaves]:
-        nothing: tuple[Leaves, Leaves, Array] = alike((carry, [jnp.zeros(y.shape, y.dtype) for y in shapes], now[1]))
-        return nothing[:2]
+        nothing: tuple[Leaves, Leaves] = alike((carry, [jnp.zeros(y.shape, y.dtype) for y in shapes]), now[1])
+        return nothing
 
     def step(carry: Leaves, now: tuple[Leaves, Array]) -> tuple[Leaves, Leaves]:
         out: tuple[Leaves, Leaves] = lax.cond(jnp.any(now[1]), run, skip, carry, now)

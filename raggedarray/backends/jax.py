@@ -39,7 +39,7 @@ from ._jax_random import check_key as check_key
 from ._jax_random import random as random
 from ._jax_random import shuffle as shuffle
 from ._jax_recurrent import recurrence as recurrence
-from ._jax_rows import Rows, unhalved
+from ._jax_rows import Rows, alike, unhalved
 from ._jax_rows import row_ids as row_ids
 from ._jax_scan import linear_recurrence as linear_recurrence
 from ._jax_scan import scan_rows as scan_rows
@@ -104,7 +104,7 @@ _SEGMENT: dict[str, Callable[..., Array]] = {
 def segment_reduce(how: Reduction, values: Array, segments: Segments, /) -> Array:
     ids = _ids(segments, values.shape[0])
     if how == "prod":
-        return _segment_prod(values, ids, segments.num + 1)[: segments.num]
+        return _segment_prod(*alike((values, ids)), segments.num + 1)[: segments.num]
     return _SEGMENT[how](values, ids, segments.num + 1, mode="promise_in_bounds")[: segments.num]
 
 
@@ -172,7 +172,7 @@ def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:
 
 
 def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
-    return _softmax(values, _ids(segments, values.shape[0]), segments.num + 1, log)
+    return _softmax(*alike((values, _ids(segments, values.shape[0]))), segments.num + 1, log)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(2, 3))
@@ -218,7 +218,7 @@ def _used(x: Array, used: Array) -> Array:
 
 
 def linear(x: Array, weight: Array, bias: Array | None, used: Array, /) -> Array:
-    return _affine(x, weight, jnp.zeros((), x.dtype) if bias is None else bias, used)
+    return _affine(*alike((x, weight, jnp.zeros((), x.dtype) if bias is None else bias, used)))
 
 
 @jax.custom_jvp
@@ -242,7 +242,7 @@ def _affine_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
 
 def embedding(table: Array, ids: Array, used: Array, /) -> Array:
     safe = jnp.where(_used(ids, used), ids, 0)
-    return _lookup(table, jnp.where(safe < 0, table.shape[0], safe), used)
+    return _lookup(*alike((table, jnp.where(safe < 0, table.shape[0], safe), used)))
 
 
 @jax.custom_jvp
@@ -270,7 +270,7 @@ def stop_gradient(x: Array, /) -> Array:
 def mask_gradient(values: Array, splits: Array, /) -> Array:
     if is_concrete(values) or not jnp.issubdtype(values.dtype, jnp.inexact):
         return values
-    return _with_clean_gradient(values, jnp.asarray(splits)[-1])
+    return _with_clean_gradient(*alike((values, jnp.asarray(splits)[-1])))
 
 
 @jax.custom_jvp

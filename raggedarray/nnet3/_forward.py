@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from .._typing import Array
+from ..backends._jax_rows import alike
 from ._plan import Rows
 from ._scan import scan
 from ._structure import Block, Node, Stage, Structure
@@ -32,6 +33,7 @@ def forward(
     All in float32, whatever the dtypes of parameters and inputs.
     """
     params, inputs = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), (params, inputs))
+    arrays, params, inputs, key = alike((arrays, params, inputs, key))
     run = Run(arrays, params, key, statistics)
     for name, number, size in structure.inputs:
         run.values[number] = jnp.where(valid(arrays[number].count, size)[:, None], inputs[name], 0)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from .._typing import Array
+from ..backends._jax_rows import alike
 from ._structure import Block, Leaf, Node, Stage
 from ._terms import filled, joined, plus, term
 from .components import Facts
@@ -46,7 +47,7 @@ class _Scan:
             longer = {k: jnp.concatenate([now[k], old]) if depths[k] > 1 else now[k] for k, old in before.items()}
             return {k: v[: before[k].shape[0]] for k, v in longer.items()}, {k: now[k] for k in self.kept if k in now}
 
-        _, out = jax.lax.scan(wave, carry, given, length=self.stage.waves)
+        _, out = jax.lax.scan(wave, alike(carry, given), given, length=self.stage.waves)
         for k, values in out.items():
             self.outer.values[k] = jnp.reshape(values, (-1, values.shape[-1]))
         for node in self.stage.nodes:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..._errors import complaint
 from ..._typing import Array, Namespace
+from ...backends._jax_rows import alike
 from .._lines import REQUIRED as REQUIRED
 from .._reads import Reads, Same
 
@@ -248,7 +249,7 @@ def unpick(dy: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
 
 def gradient_by(xp: Namespace, rule: Any, x: Array, mark: Array | None = None) -> Array:
     """``x``, with the derivative ``rule(xp, dy, mark)`` instead of its own."""
-    return x if xp is np else _identity(rule, x, mark)
+    return x if xp is np else _identity(rule, *alike((x, mark)))
 
 
 def _identity_fwd(rule: Any, x: Array, mark: Array | None) -> tuple[Array, Array | None]:
