@@ -172,6 +172,17 @@ def test_joins_under_jit_read_no_slack(axis: int) -> None:
     same(jax.jit(lambda *xs: ra.concat(xs, axis=axis))(*xs), join([c.model for c in cases], 2, axis))
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_components_of_other_sizes_are_stacked_as_rows_are(library: str) -> None:
+    x, y = (ra.ragged(items, item_shape=(None, None)).to(library) for items in ([A, A.T], [A.T, A[:1]]))
+    same(valid(ra.stack([x, y], axis=1)), [[A, A.T], [A.T, A[:1]]])
+    three = ra.concat([ra.stack([x, x], axis=1), ra.expand_dims(y, axis=1)], axis=1)
+    assert three.shape == (2, 3, None, None)
+    same(valid(three), [[A, A, A.T], [A.T, A.T, A[:1]]])
+    with pytest.raises(ValueError, match=r"^stack: expected equal sizes along component axis 0, got 2 and 3 at "):
+        ra.stack([x, y], axis=2)
+
+
 def test_shapes_that_do_not_agree_are_named() -> None:
     x, y = level(), ra.concat([level(), level()], axis=1)
     with pytest.raises(ValueError) as error:

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import RaggedArray, as_last, block_in, rebuild
-from .._blocks import Elements, addresses, as_table, elements, extents, known_total, starts, steps
+from .._blocks import Elements, addresses, as_table, elements, extents, known_total, on_host, starts, steps
 from .._errors import complaint
 from .._partition import BlockPartition, RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import kernels, namespace
 from ._agreement import agree, cut, written_alike
 from ._block_gathering import numbered
-from ._block_levels import same_levels
+from ._block_levels import leveled, same_levels
 from ._block_views import entries, fold
 from ._rearrange import unfold
 from .blocks import contiguous, to_blocks
@@ -36,10 +36,23 @@ def join_blocks(op: str, xs: list[Any], a: int, join: Join) -> RaggedArray:
             del shape[inner - 1 : inner]
         if len(block_in(x).axes) != axes or shapes[0] != shapes[1]:
             raise _unfit(op, lead, x, a, i)
+    if a > above and inner <= 0 and _of_other_sizes(forms, a - above - 1):
+        forms = [leveled(x, a) for x in forms]
+        above = a
     if a <= above:
         return _append(op, forms, a, join)
     forms = _alike(op, forms, a)
     return _join_inner(op, forms, inner) if inner > 0 else _along(op, forms, a - above - 1)
+
+
+def _of_other_sizes(forms: list[RaggedArray], r: int) -> bool:
+    """Whether parts along a uniform component axis ``r`` can be read to differ behind it: each is then a component."""
+    blocks = [block_in(x) for x in forms]
+    k = forms[0].kernels
+    if any(None in b.axes[: r + 1] or b.nrows != blocks[0].nrows for b in blocks) or not k.is_concrete(blocks):
+        return False
+    sizes = [on_host(b).sizes[:, r + 1 :] for b in blocks]
+    return any(bool((sizes[0] != other).any()) for other in sizes[1:])
 
 
 def _unfit(op: str, lead: RaggedArray, x: Any, a: int, i: int) -> ValueError:

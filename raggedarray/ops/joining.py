@@ -213,7 +213,8 @@ def stack(arrays: tuple[Any, ...] | list[Any], /, *, axis: int = 0) -> Any:
     """Arrays side by side along a new uniform axis at position ``axis`` of the result.
 
     In front of a ragged axis rows may differ: ``[2, nrows, (len)]``, ``[nrows, 2, (len)]``. Behind it their
-    lengths must agree: ``[nrows, (len), 2]``. Capacity, dtypes and plain arrays as in `concat`.
+    lengths must agree: ``[nrows, (len), 2]``. In front of the axes of components so may these, but in a trace, where
+    they are taken to be of equal sizes. Capacity, dtypes and plain arrays as in `concat`.
 
     >>> stack([ragged([[1, 2], []]), ragged([[3], [4]])], axis=1).tolist()
     [[[1, 2], [3]], [[], [4]]]
