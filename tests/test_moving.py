@@ -139,6 +139,19 @@ def test_device_holds_for_splits_too() -> None:
     assert not any(leaf.committed for leaf in jax.tree.leaves(rows(3).to("jax")))
 
 
+def test_arrays_of_any_shape_and_byte_order() -> None:
+    for given in (np.array(2.0), np.array(True), np.zeros((0, 3)), np.zeros((2, 0)), np.array([1, 2], ">i4")):
+        got = ra.asarray(given, xp="jax")
+        assert got.shape == given.shape
+        np.testing.assert_array_equal(np.asarray(got), given)
+    spare = ra.with_capacity(ra.ragged([[1.0, 2.0], [3.0]]), 10)
+    for capacity in (3, 4, 12):
+        moved = ra.asarray(spare, xp="jax", capacity=capacity)
+        assert moved.capacity == capacity and moved.tolist() == spare.tolist()
+    x = ra.ragged([[1.0, 2.0]], xp="jax")
+    assert (x * np.array(2.0)).tolist() == [[2.0, 4.0]]
+
+
 def test_dtypes_are_those_of_jax() -> None:
     given = np.array([0.5, 1e30, -1e30, np.nan], np.float32)
     for dtype in ("float32", "float16", "bfloat16", "int32", "bool", "complex64"):

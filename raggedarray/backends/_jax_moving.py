@@ -16,7 +16,7 @@ from jax.sharding import Sharding
 
 from .._errors import complaint
 from .._typing import Array, DType
-from . import need_plain
+from . import kind, need_plain
 
 _LINE = 64
 
@@ -41,12 +41,14 @@ def _ready(x: Any, dtype: DType | None = None, slots: int | None = None) -> Any:
         return x
     need_plain("asarray", x)
     same = dtype is None or np.can_cast(x.dtype, dtype, "same_kind")
-    dtype = jax.dtypes.canonicalize_dtype(dtype if same and dtype is not None else x.dtype)
-    used = x.shape[0] if slots is None or x.ndim == 0 else min(slots, x.shape[0])
-    out = _aligned((used if slots is None else slots, *x.shape[1:]) if x.ndim else (), dtype)
+    wanted = dtype if same and dtype is not None else x.dtype.newbyteorder("=")
+    x = x if slots is None else x[:slots]
+    shape = x.shape if slots is None else (slots, *x.shape[1:])
+    out = _aligned(shape, jax.dtypes.canonicalize_dtype(wanted))
     with np.errstate(over="ignore", invalid="ignore"):
-        out[:used] = x[:used]
-    out[used:] = 0
+        out[... if shape == x.shape else slice(len(x))] = x
+    if shape != x.shape:
+        out[len(x) :] = 0
     return out
 
 
@@ -81,13 +83,13 @@ def _narrow(x: Any) -> Any:
     if isinstance(x, Tracer):
         return _traced(x)
     need_plain("index", x)
-    if not jnp.issubdtype(x.dtype, jnp.integer):
+    if kind(x.dtype) not in ("int", "uint"):
         raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
     if isinstance(x, jax.Array) and x.dtype in (jnp.int32, jnp.int64):
         return x
     x = np.asarray(x)
     limit = 2**31 - 1
-    if x.size and (x.max() > limit or x.min() < -limit - 1):
+    if x.dtype.itemsize > 3 and x.dtype != np.int32 and x.size and (x.max() > limit or x.min() < -limit - 1):
         if cast(Any, jax.config).jax_enable_x64 and x.max() <= np.iinfo(np.int64).max:
             return x.astype(np.int64)
         raise OverflowError(

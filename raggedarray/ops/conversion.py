@@ -99,7 +99,8 @@ def _moved(
         raise DynamicShapeError(complaint("asarray", "values that can be read", "traced ones", advice))
     if copy is False:
         raise _needs_copy()
-    host = into(backend("numpy"), RaggedArray(x.kernels.host(x.values), host_partitions(x)))
+    there = x if x.kernels.name == "numpy" else RaggedArray(x.kernels.host(x.values), host_partitions(x))
+    host = into(backend("numpy"), there)
     host = host if nrows is None else with_rows(host, nrows)
     dtype = None if dtype is None else k.dtype(dtype, host.values)
     if k.trims:
@@ -108,13 +109,17 @@ def _moved(
             out = RaggedArray(array_namespace(out.values).asarray(out.values, copy=True), out.partitions)
     else:
         host = host if host.block is None else contiguous(host)
-        sizes = _sizes_there(used_entries(host), capacity)
-        bare = with_capacity(RaggedArray(host.values[..., None][..., :0], host.partitions), sizes)
-        out = into(k, RaggedArray(host.values, bare.partitions), slots=bare.capacity, dtype=dtype, device=device)
+        used = used_entries(host)
+        sizes = _sizes_there(used, capacity)
+        if len(sizes) == 1 and sizes[0] >= used[0] and host.block is None:  # the slots alone change
+            out = into(k, host, slots=sizes[0], dtype=dtype, device=device)
+        else:
+            bare = with_capacity(RaggedArray(host.values[..., None][..., :0], host.partitions), sizes)
+            out = into(k, RaggedArray(host.values, bare.partitions), slots=bare.capacity, dtype=dtype, device=device)
     return out if dtype is None or out.dtype == dtype else astype(out, dtype)
 
 
-def _sizes_there(used: tuple[int, ...], capacity: int | tuple[int, ...] | None) -> int | tuple[int, ...]:
+def _sizes_there(used: tuple[int, ...], capacity: int | tuple[int, ...] | None) -> tuple[int, ...]:
     rounded = tuple(bucket_size(n) for n in used)
     return rounded if capacity is None else (*rounded[:-1], capacity) if isinstance(capacity, int) else capacity
 
