@@ -5,6 +5,7 @@ from typing import Any as _Any
 
 from . import params, testing
 from ._array import RaggedArray
+from ._edge import guard as _guard
 from ._errors import DynamicShapeError
 from ._partition import BlockPartition, RowPartition, UniformPartition
 from .ops import arithmetic as _arithmetic
@@ -83,6 +84,8 @@ from .ops.statistics import *  # noqa: F403
 from .ops.transcendental import *  # noqa: F403
 from .ops.transforms import *  # noqa: F403
 from .ops.updating import At as _At  # noqa: F401
+from .ops.updating import at_get as _at_get  # noqa: F401
+from .ops.updating import at_update as _at_update  # noqa: F401
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -139,6 +142,10 @@ __all__ = [
     *_transcendental.__all__,
     *_transforms.__all__,
 ]
+
+for _module in (fft, linalg, nn, random, special):
+    _guard(vars(_module), _module.__all__, _module.__name__)
+_guard(globals(), [*__all__, "_at_get", "_at_update", "_getitem", "_is_contiguous"], __name__)
 
 
 def __getattr__(name: str) -> _Any:

@@ -19,14 +19,15 @@ from . import _protocols, _refusals, _repr, _structure
 from ._blocks import is_packed, known_total, pack, packed
 from ._errors import DynamicShapeError, complaint
 from ._levels import library, used_slots
+from ._marks import filled_rows, known_overflow, overflow, spoil
 from ._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, partition_shape
-from ._protocols import binary, comparison
+from ._protocols import Operators
 from ._typing import Array, DType, Namespace, Shape
 from .backends import Kernels, is_array, kernels, namespace, register
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
-class RaggedArray:
+class RaggedArray(Operators):
     """A batch of arrays of different shapes as one value: ``[nrows, (len), *inner]``.
 
     Make one with `ragged`, `from_row_splits` or the other factories; this constructor checks nothing.
@@ -48,7 +49,12 @@ class RaggedArray:
     @property
     def shape(self) -> Shape:
         """Axis sizes, ``None`` where an axis is ragged."""
+        self._nothing_stacked()
         return (*partition_shape(self.partitions), *self.values.shape[1:])
+
+    def _nothing_stacked(self) -> None:
+        """Raise where the leaves have a leading axis, as behind `jax.vmap`: the last partition always has one."""
+        _ = self.partitions[-1].nrows
 
     @property
     def ndim(self) -> int:
@@ -68,11 +74,13 @@ class RaggedArray:
     @property
     def capacity(self) -> int:
         """Slots of ``values`` (static)."""
+        self._nothing_stacked()
         return int(self.values.shape[0])
 
     @property
     def nrows(self) -> int:
         """Size of axis 0 (static)."""
+        self._nothing_stacked()
         return self.partitions[0].nrows
 
     @property
@@ -100,6 +108,17 @@ class RaggedArray:
     def nbytes(self) -> int:
         """Bytes of the values, slack too, and of splits, or sizes, strides and offsets (static)."""
         return _structure.nbytes(self.values, self.partitions)
+
+    @property
+    def overflow(self) -> Array:
+        """Whether more data was asked for than there is room for, so that every result is the fill: ``bool[]``.
+
+        Only code under plain `jax.jit`, which cannot raise, makes such an array; it keeps its true splits.
+
+        >>> bool(ragged([[1, 2], [3]]).overflow)
+        False
+        """
+        return overflow(self.partitions, self.capacity)
 
     @property
     def block(self) -> BlockPartition | None:
@@ -187,7 +206,8 @@ class RaggedArray:
         [[10, 20], [30]]
         """
         strided = self.block is not None and not is_packed(self.block)
-        need = None if strided else _structure.used_count(self.partitions)
+        over = known_overflow(self.partitions, self.capacity)
+        need = None if strided or over else _structure.used_count(self.partitions)
         known = isinstance(need, int)
         got = values.shape[0] if getattr(values, "ndim", 0) else None
         if got is None or (got < need if known else got != self.capacity):
@@ -196,6 +216,7 @@ class RaggedArray:
             raise ValueError(complaint("with_values", f"{slots} slots", what, "Keep the first axis."))
         k = kernels(library(self.partitions, values))
         values = values if kernels(values) is not k and k.name == "numpy" else k.asarray(values)
+        values = values if over is False else spoil(values, ~overflow(self.partitions, self.capacity))
         return RaggedArray(_structure.mask_gradient(self.partitions, values), self.partitions)
 
     def map_values(self, f: Callable[..., Array], *xs: Any, masked: bool = False) -> "RaggedArray":
@@ -219,6 +240,8 @@ class RaggedArray:
             raise DynamicShapeError(
                 complaint("tolist", "values that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
             )
+        if known_overflow(self.partitions, self.capacity):
+            return RaggedArray(*filled_rows(self.values, self.partitions)).tolist()
         return _repr.nested_list(self)
 
     def unbind(self) -> tuple[Any, ...]:
@@ -314,38 +337,6 @@ class RaggedArray:
     __array_function__ = _protocols.array_function
     __repr__ = _repr.text
     _repr_html_ = _repr.html
-
-    __add__, __radd__ = binary("add")
-    __sub__, __rsub__ = binary("subtract")
-    __mul__, __rmul__ = binary("multiply")
-    __truediv__, __rtruediv__ = binary("divide")
-    __floordiv__, __rfloordiv__ = binary("floor_divide")
-    __mod__, __rmod__ = binary("remainder")
-    __pow__, __rpow__ = binary("pow")
-    __and__, __rand__ = binary("bitwise_and")
-    __or__, __ror__ = binary("bitwise_or")
-    __xor__, __rxor__ = binary("bitwise_xor")
-    __matmul__, __rmatmul__ = binary("matmul")
-    __lshift__, __rlshift__ = binary("bitwise_left_shift")
-    __rshift__, __rrshift__ = binary("bitwise_right_shift")
-    __eq__ = comparison("equal")
-    __ne__ = comparison("not_equal")
-    __lt__ = comparison("less")
-    __le__ = comparison("less_equal")
-    __gt__ = comparison("greater")
-    __ge__ = comparison("greater_equal")
-
-    def __neg__(self) -> Any:
-        return self.__array_namespace__().negative(self)
-
-    def __pos__(self) -> Any:
-        return self.__array_namespace__().positive(self)
-
-    def __abs__(self) -> Any:
-        return self.__array_namespace__().abs(self)
-
-    def __invert__(self) -> Any:
-        return self.__array_namespace__().bitwise_invert(self)
 
 
 def block_in(x: RaggedArray) -> BlockPartition:

@@ -178,21 +178,11 @@ def resized(p: BlockPartition, n: int, bound: int) -> BlockPartition:
     return BlockPartition(sizes, axes=p.axes, bound=bound)
 
 
-def clamped(p: BlockPartition, ok: Any) -> BlockPartition:
-    """Packed components that stay within the bound, where it may be too small (``ok`` is not True).
-
-    The first that does not fit keeps one element, so that whoever reads on meets the NaN it holds; those behind it
-    are empty.
-    """
-    if ok is True:
-        return p
+def clamped(p: BlockPartition) -> BlockPartition:
+    """Components that stay within the bound: those that reach past it are empty."""
     xp = namespace(p.sizes)
-    splits = component_splits(p)
-    zero, one = xp.zeros_like(p.sizes), xp.ones_like(p.sizes)
-    inside = splits[1:] <= p.bound
-    first = ~inside & (splits[:-1] + _static(p) <= p.bound) & (splits[:-1] >= 0)
-    first = first & (xp.cumulative_sum(xp.astype(~inside, p.sizes.dtype), dtype=p.sizes.dtype) == 1)
-    sizes = xp.where(inside[:, None], p.sizes, xp.where(first[:, None], one, zero))
+    inside = component_splits(p)[1:] <= p.bound
+    sizes = xp.where(inside[:, None], p.sizes, xp.zeros_like(p.sizes))
     return BlockPartition(sizes, p.strides, p.offsets, axes=p.axes, bound=p.bound)
 
 

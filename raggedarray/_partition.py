@@ -31,7 +31,7 @@ class RowPartition:
     @property
     def nrows(self) -> int:
         """Entries above, slack rows included (static)."""
-        return int(self.splits.shape[0]) - 1
+        return int(_one(self.splits, 1)) - 1
 
     @property
     def lengths(self) -> Array:
@@ -71,7 +71,17 @@ class BlockPartition:
     @property
     def nrows(self) -> int:
         """Entries above: components, slack ones (of size 0) included (static)."""
-        return int(self.sizes.shape[0])
+        return int(_one(self.sizes, 2))
+
+
+def _one(table: Array, ndim: int) -> Any:
+    """Length of the first axis of splits or sizes, which are those of one array."""
+    shape = table.shape
+    if len(shape) != ndim:
+        got = f"a stack of {shape[: len(shape) - ndim]} of them" if len(shape) > ndim else f"splits of shape {shape}"
+        advice = "Work on it inside `jax.vmap`, or take one with `jax.tree.map(lambda a: a[i], x)`."
+        raise ValueError(complaint("raggedarray", "one ragged array", got, advice))
+    return shape[0]
 
 
 Partition: TypeAlias = RowPartition | UniformPartition

@@ -91,3 +91,44 @@ def comparison(name: str) -> Callable[[Any, Any], Any]:
 def is_operand(x: object) -> bool:
     """Whether an operator takes ``x``; other classes get their turn."""
     return is_array(x) or isinstance(x, bool | int | float | complex)
+
+
+class Operators:
+    """Python's operators, each of them a function of the namespace that an array names."""
+
+    __slots__ = ()
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        raise NotImplementedError
+
+    __add__, __radd__ = binary("add")
+    __sub__, __rsub__ = binary("subtract")
+    __mul__, __rmul__ = binary("multiply")
+    __truediv__, __rtruediv__ = binary("divide")
+    __floordiv__, __rfloordiv__ = binary("floor_divide")
+    __mod__, __rmod__ = binary("remainder")
+    __pow__, __rpow__ = binary("pow")
+    __and__, __rand__ = binary("bitwise_and")
+    __or__, __ror__ = binary("bitwise_or")
+    __xor__, __rxor__ = binary("bitwise_xor")
+    __matmul__, __rmatmul__ = binary("matmul")
+    __lshift__, __rlshift__ = binary("bitwise_left_shift")
+    __rshift__, __rrshift__ = binary("bitwise_right_shift")
+    __eq__ = comparison("equal")
+    __ne__ = comparison("not_equal")
+    __lt__ = comparison("less")
+    __le__ = comparison("less_equal")
+    __gt__ = comparison("greater")
+    __ge__ = comparison("greater_equal")
+
+    def __neg__(self) -> Any:
+        return self.__array_namespace__().negative(self)
+
+    def __pos__(self) -> Any:
+        return self.__array_namespace__().positive(self)
+
+    def __abs__(self) -> Any:
+        return self.__array_namespace__().abs(self)
+
+    def __invert__(self) -> Any:
+        return self.__array_namespace__().bitwise_invert(self)

@@ -8,6 +8,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
+from ._marks import filled_rows, known_overflow
 from ._partition import BlockPartition, RowPartition, UniformPartition
 from .backends import kernels
 from .backends._numpy_text import options, written
@@ -131,13 +132,16 @@ def text(x: Any) -> str:
     try:
         if not _can_be_read(x):
             return _summary(x)
+        over = known_overflow(x.partitions, x.values.shape[0])
+        if over:
+            x = type(x)(*filled_rows(x.values, x.partitions))
         how = options()
         size, edge = x.size + x.nrows, 0
         if size > how.threshold:
             edge = max(how.edge, 1)
         lines = _lines(_rows(x, edge), x.ragged_rank, "  ", edge, how.width)
         head = "RaggedArray([\n" + "\n".join(lines) + "\n]" if lines else "RaggedArray([]"
-        return f"{head}, shape={x.shape}, dtype={x.dtype})"
+        return f"{head}, shape={x.shape}, dtype={x.dtype}{', overflow=True' if over else ''})"
     except Exception:  # JAX rebuilds pytrees with leaves of any kind, and shows them in its own errors
         return f"RaggedArray(values={type(x.values).__name__}, partitions={type(x.partitions).__name__})"
 

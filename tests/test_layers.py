@@ -14,9 +14,11 @@ LAYERS = [
     "_levels",
     "_blocks",
     "_structure",
+    "_marks",
     "_repr",
     "_protocols",
     "_array",
+    "_edge",
     "ops",
     "testing",
 ]
@@ -28,12 +30,13 @@ RANK = {
     "_levels": 3,
     "_blocks": 3,
     "_structure": 3,
+    "_marks": 3,
     "_repr": 3,
     "_protocols": 3,
     "_names": 3,
     "_refusals": 3,
 }
-RANK |= {"_array": 4, "ops": 5, "data": 6, "io": 6, "nnet3": 6, "params": 6, "testing": 6, "__init__": 7}
+RANK |= {"_array": 4, "_edge": 5, "ops": 5, "data": 6, "io": 6, "nnet3": 6, "params": 6, "testing": 6, "__init__": 7}
 NATIVE = {"numpy", "jax", "scipy"}
 FILES = sorted(p for p in PACKAGE.rglob("*.py"))
 

@@ -32,10 +32,11 @@ def row_ids(splits: Array, capacity: int, /) -> Array:
     if capacity > limit:
         raise OverflowError(complaint("row_ids", f"a capacity up to {limit}", str(capacity), "Enable x64."))
     if not isinstance(splits, Tracer):  # captured splits: XLA would fold a million constants for seconds
-        known = np.asarray(splits)
+        known = np.minimum(np.asarray(splits), capacity)
         rows = np.append(np.diff(known), capacity - known[-1])
         return jnp.asarray(np.repeat(np.arange(len(known), dtype=known.dtype), rows))
-    ends = jnp.zeros(capacity + 1, splits.dtype).at[splits[1:]].add(1)
+    inside = jnp.minimum(splits[1:], jnp.asarray(capacity, splits.dtype))  # those of an overflowed array end further on
+    ends = jnp.zeros(capacity + 1, splits.dtype).at[inside].add(1)
     return jnp.cumsum(ends[:capacity], dtype=splits.dtype)
 
 

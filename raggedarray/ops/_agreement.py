@@ -105,16 +105,15 @@ def _written(partitions: tuple[Partition, ...], like: Array, *, at: tuple[int, .
 
 
 def cut(partitions: tuple[Partition, ...], sizes: tuple[int, ...]) -> tuple[Partition, ...]:
-    """Partitions over fewer entries: ``sizes`` at each level; splits are clamped to what is left."""
+    """Partitions over fewer entries: ``sizes`` at each level. Splits stay true: what no longer fits is an overflow."""
     new: list[Partition] = []
     for i, p in enumerate(partitions):
         if isinstance(p, UniformPartition):
             new.append(UniformPartition(sizes[i], p.length))
-            continue
-        new.append(kernels(p.splits).call(_cut_splits, p.splits, nrows=sizes[i], limit=sizes[i + 1]))
+        else:
+            new.append(p if p.nrows == sizes[i] else kernels(p.splits).call(_cut_splits, p.splits, nrows=sizes[i]))
     return tuple(new)
 
 
-def _cut_splits(splits: Array, *, nrows: int, limit: int) -> RowPartition:
-    xp = namespace(splits)
-    return RowPartition(xp.minimum(splits[: nrows + 1], xp.asarray(limit, dtype=splits.dtype)))
+def _cut_splits(splits: Array, *, nrows: int) -> RowPartition:
+    return RowPartition(splits[: nrows + 1])

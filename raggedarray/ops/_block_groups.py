@@ -4,7 +4,7 @@ from math import prod
 from typing import Any
 
 from .._array import RaggedArray, as_last, block_in, rebuild
-from .._blocks import clamped, component_splits, groups
+from .._blocks import component_splits, groups
 from .._errors import complaint
 from .._levels import Groups
 from .._partition import BlockPartition, RowPartition, uniform_levels
@@ -23,7 +23,7 @@ def block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]
     if None not in left or x.kernels.trims:
         return Groups(x.nrows, (as_last(made),), segments, new=True), True
     need = component_splits(made)[-1]
-    found = Groups(x.nrows, (as_last(clamped(made, need <= limit)),), segments, new=True)
+    found = Groups(x.nrows, (as_last(made),), segments, new=True)
     advice = "Call `ra.with_capacity(x, n)` first."
     if x.kernels.checking():
         text = complaint("reduction", "a capacity of at least {need}", f"{limit}", advice)

@@ -10,7 +10,7 @@ from operator import index as as_int
 from typing import Any
 
 from .._array import RaggedArray, as_last, block_in, rebuild
-from .._blocks import clamped, component_splits, extents, is_packed, known_total
+from .._blocks import component_splits, extents, is_packed, known_total
 from .._errors import DynamicShapeError, complaint
 from .._partition import BlockPartition, UniformPartition
 from .._typing import Array
@@ -142,7 +142,7 @@ def _picked(op: str, x: RaggedArray, outer: list[Any], capacity: int | None) -> 
     made: BlockPartition = k.call(numbered, block, found.values, found.partitions)
     bound, ok = _bound(op, made, steps, capacity)
     made = BlockPartition(made.sizes, made.strides, made.offsets, axes=made.axes, bound=bound)
-    return RaggedArray(spoil(x.values, ok), (*found.partitions, as_last(clamped(made, ok))))
+    return RaggedArray(spoil(x.values, ok), (*found.partitions, as_last(made)))
 
 
 def _bound(op: str, made: BlockPartition, steps: Any, capacity: int | None) -> tuple[int, Any]:

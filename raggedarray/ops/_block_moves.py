@@ -12,7 +12,6 @@ from .._array import RaggedArray, as_last, block_in
 from .._blocks import (
     Elements,
     addresses,
-    clamped,
     elements,
     extents,
     known_total,
@@ -68,7 +67,7 @@ def move_block(
         raise DynamicShapeError(complaint("pad", "a static capacity", "traced sizes", "Pass `capacity=`."))
     made = packed(made, bound)
     values = x.kernels.call(_move, x.values, block, made, by, fill, steps=steps)
-    return RaggedArray(spoil(values, ok), (*x.partitions[:-1], as_last(clamped(made, ok))))
+    return RaggedArray(spoil(values, ok), (*x.partitions[:-1], as_last(made)))
 
 
 def _moved_sizes(block: BlockPartition, *, steps: Any) -> BlockPartition:

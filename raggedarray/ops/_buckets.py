@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from .._blocks import clamped, starts
+from .._blocks import starts
 from .._errors import DynamicShapeError, complaint
 from .._partition import BlockPartition
 from .._typing import Array
@@ -221,7 +221,7 @@ class Work:
         bound, ok = bound_of(self.op, block, twin, places, self.capacity)
         block = block if block.bound == bound else BlockPartition(block.sizes, axes=block.axes, bound=bound)
         values = self.k.call(end_to_end, parts, place, block, count=count)
-        return put_together(first, clamped(block, ok), spoil(spoil(values, self.ok), ok), self.forms)
+        return put_together(first, block, spoil(spoil(values, self.ok), ok), self.forms)
 
     def _views(self, keys: list[tuple[int, ...]], which: list[int]) -> list[Any]:
         """Component by component where data can be read and arrays sliced for free."""

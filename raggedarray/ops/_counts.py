@@ -11,7 +11,7 @@ from ..backends import Kernels, Segments, common, is_array, kernels, kind, names
 from ._broadcast import into
 from ._checking import level_sizes, sizes_of
 from ._indices import to_dtype, widened
-from ._overflow import fits, spoil
+from ._overflow import fits, spoil, with_mark
 from ._rearrange import unfold, used_at
 from ._taking import agree_above
 from .capacity import bucket_size
@@ -69,7 +69,7 @@ def pad_each(x: RaggedArray, before: Any, after: Any, axis: int, fill: Array | N
     limit, ok = _limit("pad", k, need, have, None if capacity is None else sizes_of("pad", capacity))
     ok = both(ok, both(fine, good))
     values, new = k.call(_pad_each, x.values, x.partitions, first, last, fill, axis=axis, limit=limit, ok=ok)
-    return rebuild(x.nrows, (*x.partitions[: axis - 1], *new), values)
+    return with_mark(rebuild(x.nrows, (*x.partitions[: axis - 1], *new), values), ok)
 
 
 def _limit(op: str, k: Kernels, need: Array, have: int, given: int | None) -> tuple[int, Any]:
@@ -114,7 +114,7 @@ def _pad_each(
     counts, k = entry_counts(partitions, values.shape[0]), kernels(first)
     splits, starts, rows, ahead = _padded_lengths(partitions, first, last, axis=axis, size=values.shape[0])
     xp = namespace(splits)
-    made = RowPartition(_clamped(splits, limit, ok))
+    made = RowPartition(splits)
     above = parents(made, k.bound(made.splits[-1], limit), splits)
     at = positions(made, above) - k.pick(ahead, above)
     used = above < counts[axis - 1]
@@ -127,11 +127,6 @@ def _pad_each(
         fill = vp.reshape(fill, (1,) * (values.ndim - fill.ndim) + tuple(fill.shape))
         values = vp.where(added, fill, values)
     return spoil(values, ok), new[axis - 1 :]
-
-
-def _clamped(splits: Array, limit: int, ok: Any) -> Array:
-    xp = namespace(splits)
-    return splits if ok is True else xp.minimum(splits, xp.asarray(limit, dtype=splits.dtype))
 
 
 def repeat_entries(x: RaggedArray, repeats: RaggedArray, axis: int, capacity: Sizes) -> Any:
@@ -159,7 +154,7 @@ def repeat_entries(x: RaggedArray, repeats: RaggedArray, axis: int, capacity: Si
             limits, ok = (*limits, more), both(ok, enough)
     ok = both(ok, fine)
     values, new = k.call(_repeated, x.values, x.partitions, each, splits, axis=axis, limits=(limit, *limits), ok=ok)
-    return rebuild(x.nrows, (*x.partitions[: axis - 1], *new), values)
+    return with_mark(rebuild(x.nrows, (*x.partitions[: axis - 1], *new), values), ok)
 
 
 def _or_zero(values: Array, partitions: tuple[Partition, ...]) -> Array:
@@ -186,19 +181,14 @@ def _each_and_splits(partitions: tuple[Partition, ...], repeats: RaggedArray, *,
 def _entry_of(each: Array, *, count: int) -> Array:
     splits = splits_of(each)
     k = kernels(splits)
-    return k.row_ids(_clamped(splits, count, False), k.bound(splits[-1], count))
+    return k.row_ids(splits, k.bound(splits[-1], count))
 
 
 def _repeated(
     values: Array, partitions: tuple[Partition, ...], each: Array, splits: Array, *, axis: int,
     limits: tuple[int, ...], ok: Any,
 ) -> Any:  # fmt: skip
-    made = RowPartition(_clamped(splits, limits[0], ok))
+    made = RowPartition(splits)
     index = _entry_of(each, count=limits[0])
     values, new = take_entries(values, partitions, axis, made, index, limits[1:])
-    below = entry_counts(new, values.shape[0])[axis + 1 :]
-    cut = tuple(
-        RowPartition(_clamped(p.splits, n, ok)) if isinstance(p, RowPartition) else p
-        for p, n in zip(new[axis:], below, strict=True)
-    )
-    return spoil(values, ok), (made, *cut)
+    return spoil(values, ok), (made, *new[axis:])

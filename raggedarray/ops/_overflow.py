@@ -1,14 +1,16 @@
 """What happens when data does not fit a static size: an error, or, where nothing can raise, no silent loss.
 
-Sizes that can be read raise at once. Traced ones are checked at run time under `checks`; under plain jit an
-inexact result is NaN in every slot. Integer results are then unspecified.
+Sizes that can be read raise at once. Traced ones are checked at run time under `checks`; under plain jit the result
+is the fill in every row and slot, and what is computed from it too: see ``_marks``.
 """
 
 from typing import Any
 
+from .._array import RaggedArray
 from .._errors import complaint
-from .._typing import Array
-from ..backends import kernels, kind, namespace
+from .._marks import marked
+from .._marks import spoil as spoil
+from ..backends import kernels, kind
 
 
 def fits(op: str, needed: Any, available: int, what: str, keyword: str) -> Any:
@@ -25,9 +27,11 @@ def fits(op: str, needed: Any, available: int, what: str, keyword: str) -> Any:
     return ok
 
 
-def spoil(values: Array, ok: Any) -> Array:
-    """Inexact values as they are, or NaN everywhere unless ``ok``."""
-    if ok is True or kind(values.dtype) not in ("float", "complex"):
-        return values
-    xp = namespace(values)
-    return xp.where(xp.asarray(ok), values, xp.asarray(float("nan"), dtype=values.dtype))
+def with_mark(x: Any, ok: Any) -> Any:
+    """A result, spoiled before unless ``ok``, and marked where its fill does not carry itself on.
+
+    NaN does, so partitions of inexact values stay as they are, and all results of one structure share their row ids.
+    """
+    if ok is True or not isinstance(x, RaggedArray) or kind(x.dtype) in ("float", "complex"):
+        return x
+    return RaggedArray(x.values, marked(x.partitions, x.capacity, ok))

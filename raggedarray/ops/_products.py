@@ -9,7 +9,7 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._blocks import Elements, clamped, component_splits, elements, extents, groups, is_packed, starts, steps
+from .._blocks import Elements, component_splits, elements, extents, groups, is_packed, starts, steps
 from .._errors import DynamicShapeError, complaint
 from .._partition import BlockPartition
 from .._typing import Array
@@ -194,7 +194,7 @@ def _by_address(p: Product, ragged: list[str], contracted: list[str], capacity: 
     static |= {"out": p.out[len(kept) :], "slot": p.rows}
     values = lead_kernels(p).call(_elementwise, arrays, blocks, union, **static)
     if not contracted:
-        return put_together(lead, clamped(union, ok), spoil(_cast(values, p.dtype), ok))
+        return put_together(lead, union, spoil(_cast(values, p.dtype), ok))
     if not kept:
         summed = lead_kernels(p).call(_total, values, union)
         return put_together(lead, None, spoil(_cast(summed, p.dtype), ok))
@@ -202,7 +202,7 @@ def _by_address(p: Product, ragged: list[str], contracted: list[str], capacity: 
     most, fit = bound_of(p.op, left, None, bound, capacity)
     values, made = lead_kernels(p).call(_summed, values, union, kept=len(kept), limit=most)
     result = BlockPartition(made.sizes, axes=made.axes, bound=int(values.shape[0]))
-    return put_together(lead, clamped(result, fit), spoil(spoil(_cast(values, p.dtype), ok), fit))
+    return put_together(lead, result, spoil(spoil(_cast(values, p.dtype), ok), fit))
 
 
 def lead_kernels(p: Product) -> Kernels:

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from .._errors import DynamicShapeError, complaint
 from .._levels import library, parents, splits_of
+from .._marks import missing_value
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from .._typing import Array
-from ..backends import kernels, kind, namespace
+from ..backends import kernels, namespace
 from ._indices import to_dtype
 
 
@@ -79,15 +80,6 @@ def select(
     if any(step.kind in ("at", "take", "each") for step in steps):
         found = filled(found, w.index < values.shape[0], fill)
     return found, w.new, w.short
-
-
-def missing_value(xp: Any, dtype: Any) -> Any:
-    """What stands for a missing element: NaN, the lowest signed or highest unsigned integer, True."""
-    if kind(dtype) == "bool":
-        return True
-    if kind(dtype) in ("int", "uint"):
-        return int(xp.iinfo(dtype).min if kind(dtype) == "int" else xp.iinfo(dtype).max)
-    return float("nan")
 
 
 def filled(values: Array, known: Array, fill: Any) -> Array:

@@ -74,15 +74,6 @@ def take_body(
     if known and kernels(values).trims:
         return _packed(values, partitions, rows)
     values, new = take_rows(values, partitions, rows, sizes)
-    if ok is not True:  # clamp, so that splits stay within the entries below
-        limits = entry_counts(new, values.shape[0])[1:]
-        xp = namespace(rows)
-        new = tuple(
-            RowPartition(xp.minimum(p.splits, xp.asarray(n, dtype=p.splits.dtype)))
-            if isinstance(p, RowPartition)
-            else p
-            for p, n in zip(new, limits, strict=True)
-        )
     return spoil(values, ok), new
 
 

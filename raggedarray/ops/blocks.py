@@ -202,12 +202,7 @@ def _to_rows(values: Array, block: BlockPartition, *, limits: tuple[int, ...]) -
         size = last.nrows * last.length
         here, missing = xp.arange(size, dtype=block.sizes.dtype), xp.asarray(values.shape[0], dtype=block.sizes.dtype)
         values = kernels(values).pick(values, xp.minimum(here, missing))
-    below = (*(p.nrows for p in partitions[1:]), values.shape[0])
-    clamped = tuple(
-        RowPartition(xp.minimum(p.splits, xp.asarray(n, dtype=p.splits.dtype))) if isinstance(p, RowPartition) else p
-        for p, n in zip(partitions, below, strict=True)
-    )
-    return values, clamped, need
+    return values, partitions, need
 
 
 def as_block(x: RaggedArray, rows: RaggedArray) -> RaggedArray:

@@ -5,7 +5,7 @@ from operator import index
 from typing import Any
 
 from .._array import RaggedArray, as_last, block_in
-from .._blocks import clamped, known_total, resized
+from .._blocks import known_total, resized
 from .._errors import DynamicShapeError, complaint
 from .._levels import known_used
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
@@ -62,8 +62,9 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
     With inner ragged axes a sequence may give the number of entries of every level below axis 0,
     outermost first and the slots of ``values`` last; an int leaves the row counts as they are.
 
-    Too small a capacity raises; under jit it cannot, and then floating values are all NaN, and splits are
-    clamped, unless the code runs under `checked`.
+    Too small a capacity raises, under jit in code that runs under `checked`. Plain jit cannot raise: the result
+    keeps its splits, `RaggedArray.overflow` is True, and every value and gradient computed from it is the fill: NaN,
+    the lowest signed or highest unsigned integer, True.
 
     >>> with_capacity(ragged([[1.0, 2.0], [3.0]]), 8).capacity
     8
@@ -96,8 +97,6 @@ def _block_capacity(x: RaggedArray, capacity: int | Sequence[int]) -> RaggedArra
     block = block_in(x)
     out = with_capacity(x.components_as_rows("with_capacity"), capacity)
     new = resized(block, out.partitions[-1].nrows, out.capacity)
-    if not x.kernels.is_concrete(block.sizes) and out.capacity < block.bound:
-        new = x.kernels.call(clamped, new, ok=False)
     return RaggedArray(out.values, (*out.partitions[:-1], as_last(new)))
 
 
@@ -114,7 +113,7 @@ def _resize(
         more = sizes[i] + 1 - splits.shape[0]
         if more > 0:
             splits = xp.concat((splits, xp.broadcast_to(splits[-1], (more,))))
-        new.append(RowPartition(xp.minimum(splits, xp.asarray(sizes[i + 1], dtype=splits.dtype))))
+        new.append(RowPartition(splits))
     return spoil(_resize_first(values, sizes[-1]), ok), tuple(new)
 
 

@@ -19,6 +19,8 @@ __all__ = ["allclose", "array_equal", "validate"]
 def array_equal(x: Any, y: Any, /, *, equal_nan: bool = False) -> Any:
     """Whether two arrays have the same rows and the same values; a bool, under jit a traced one.
 
+    An array whose data overflowed its capacity equals nothing.
+
     >>> array_equal(ragged([[1], [2, 3]]), ragged([[1, 2], [3]]))
     False
     """
@@ -55,7 +57,7 @@ def _compare(x: Any, y: Any, **static: Any) -> Any:
 def _same(x: RaggedArray, y: RaggedArray, **static: Any) -> Array:
     xp = x.xp
     n = min(x.capacity, y.capacity)
-    equal = xp.asarray(True)
+    equal = ~(x.overflow | y.overflow)  # what did not fit equals nothing
     if x.block is not None or y.block is not None:
         if x.block is None or y.block is None or x.block.axes != y.block.axes:
             return equal & False

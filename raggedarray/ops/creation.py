@@ -10,6 +10,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import complaint
 from .._levels import splits_of
+from .._marks import known_overflow, spoil
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
@@ -63,6 +64,8 @@ def _nested(op: str, values: Array, nested: list[Array]) -> RaggedArray:
             raise ValueError(complaint(op, "row splits of shape (nrows + 1,)", f"shape {shape}", "Start them with 0."))
     x = RaggedArray(values, tuple(RowPartition(index_like(values, splits)) for splits in nested))
     check_partitions(op, x)
+    if known_overflow(x.partitions, x.capacity) is None:
+        return RaggedArray(spoil(values, ~x.overflow), x.partitions)
     return x
 
 

@@ -12,7 +12,7 @@ from ._broadcast import into
 from ._checking import level_sizes, sizes_of
 from ._indexing import run
 from ._keys import expand, unfold
-from ._overflow import fits
+from ._overflow import fits, spoil, with_mark
 from ._rearrange import array_of
 from ._taking import Capacity, agree_above, capacities, take_body
 from .blocks import as_rows
@@ -88,7 +88,8 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
     checked, fitting = capacities("boolean_mask", x, rows, known, sizes)
     ok = ok if fitting is True else ok & fitting
     values, partitions = k.call(take_body, x.values, x.partitions, rows, sizes=checked, ok=ok)
-    return RaggedArray(values, partitions)
+    marked: RaggedArray = with_mark(RaggedArray(values, partitions), ok)
+    return marked
 
 
 def _count_true(mask: Array) -> Array:
@@ -142,8 +143,8 @@ def _fitted(keep: Array, size: int) -> Array:
 def nonzero(x: Any, /, *, size: int | None = None) -> tuple[Array, ...]:
     """Where elements are not zero: one index array ``int[size]`` per axis, in order. Plain arrays too.
 
-    The count is data, so under jit ``size`` must be given; indices past the count are -1, and a larger count
-    raises under `checked`.
+    The count is data, so under jit ``size`` must be given; indices past the count are -1; of a larger
+    count all are the lowest integer, and it raises under `checked`.
 
     >>> nonzero(ragged([[0, 5], [], [7]]))
     (array([0, 2], dtype=int32), array([1, 0], dtype=int32))
@@ -162,12 +163,12 @@ def nonzero(x: Any, /, *, size: int | None = None) -> tuple[Array, ...]:
             raise DynamicShapeError(complaint("nonzero", "a static size", "a traced count", "Pass `size=`."))
         size = int(count)
     size = sizes_of("nonzero", size)
-    fits("nonzero", count, size, "size", "size=")
-    if not isinstance(x, RaggedArray):
-        dense: tuple[Array, ...] = k.call(_dense_coordinates, keep, shape=tuple(x.shape), size=size)
-        return dense
-    out: tuple[Array, ...] = k.call(_coordinates, x.partitions, keep, size=size)
-    return out
+    ok = fits("nonzero", count, size, "size", "size=")
+    if isinstance(x, RaggedArray):
+        out: tuple[Array, ...] = k.call(_coordinates, x.partitions, keep, size=size)
+    else:
+        out = k.call(_dense_coordinates, keep, shape=tuple(x.shape), size=size)
+    return tuple(spoil(at, ok) for at in out)
 
 
 def _is_nonzero(x: Any) -> Array:

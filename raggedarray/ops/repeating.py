@@ -16,7 +16,7 @@ from ._checking import level_sizes, sizes_of
 from ._counts import both, not_negative, repeat_entries
 from ._indices import widened
 from ._moves import Move
-from ._overflow import fits
+from ._overflow import fits, with_mark
 from ._rearrange import array_of, move, one_axis
 from ._taking import take_body
 from .capacity import bucket_size
@@ -143,7 +143,7 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
             if isinstance(p, RowPartition):
                 ok = ok & fits("repeat", m, n, "capacity", "capacity=")
     values, partitions = k.call(take_body, x.values, x.partitions, rows, sizes=sizes, ok=ok)
-    return rebuild(nrows, partitions, values)
+    return with_mark(rebuild(nrows, partitions, values), ok)
 
 
 def _repeated_count(k: Kernels, repeats: Array) -> Any:

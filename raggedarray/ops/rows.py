@@ -15,7 +15,7 @@ from ._checking import checked_scalar, ragged_only, sizes_of
 from ._indexing import perform, run
 from ._indices import to_dtype, widened
 from ._keys import Plan
-from ._overflow import fits, spoil
+from ._overflow import fits, spoil, with_mark
 from ._rearrange import array_of, one_axis
 from ._select import ALL, FAR, Step
 from .blocks import as_rows
@@ -178,7 +178,7 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
         message = complaint(text[0], text[1].format(axis), text[2].format("{n}", "{begin}", "{have}"), text[3])
         k.check(ok, message, n=n, begin=begin, have=have)
     values, new = k.call(_narrowed, x.values, x.partitions, start, length, ok=ok, axis=axis, limit=limit)
-    return rebuild(x.nrows, (*x.partitions[: axis - 1], *new[axis - 1 :]), values)
+    return with_mark(rebuild(x.nrows, (*x.partitions[: axis - 1], *new[axis - 1 :]), values), ok)
 
 
 def _static_run(size: int, start: Any, length: Any, axis: int) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from ._along import Along, one_axis, ready, rearrange, row_limit, used_rows
 from ._block_moves import along_block
 from ._checking import checked_scalar, sizes_of
 from ._moves import Move
-from ._overflow import spoil
+from ._overflow import spoil, with_mark
 from ._rearrange import array_of
 from ._rearrange import one_axis as axis_of
 from ._reduce import accumulator, normal_axes
@@ -115,7 +115,8 @@ def _cumulative(
     values, partitions = x.kernels.call(
         _scan_rows, x.values, x.partitions, ok=ok, level=at.level, longest=longest, **options
     )
-    return RaggedArray(values, partitions)
+    out: RaggedArray = with_mark(RaggedArray(values, partitions), ok)
+    return out
 
 
 def _widen(values: Array, how: Reduction, dtype: Any) -> tuple[Array, Any]:

@@ -32,7 +32,7 @@ from ._along import (
 from ._block_moves import along_block
 from ._checking import sizes_of
 from ._moves import Move
-from ._overflow import spoil
+from ._overflow import spoil, with_mark
 from ._rearrange import array_of
 from ._rearrange import one_axis as axis_of
 from ._select import FAR
@@ -62,7 +62,7 @@ def sort(
     longest, ok = row_limit("sort", x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
     values = x.kernels.call(_sort, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
-    return RaggedArray(values, x.partitions)
+    return with_mark(RaggedArray(values, x.partitions), ok)
 
 
 def _sort(
@@ -94,14 +94,14 @@ def argsort(
         options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
         return along_block("argsort", x, a, lambda rows, at: argsort(rows, axis=at, **options))
     x, at = ready(x), one_axis("argsort", x, axis)
-    longest, _ = row_limit("argsort", x, at, max_length)
+    longest, ok = row_limit("argsort", x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
-    values = x.kernels.call(_argsort, x.values, x.partitions, at=at, descending=descending, longest=longest)
-    return RaggedArray(values, x.partitions)
+    values = x.kernels.call(_argsort, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
+    return with_mark(RaggedArray(values, x.partitions), ok)
 
 
 def _argsort(
-    values: Array, partitions: tuple[Partition, ...], *, at: Any, descending: bool, longest: int | None
+    values: Array, partitions: tuple[Partition, ...], *, ok: Any, at: Any, descending: bool, longest: int | None
 ) -> Array:
     k, xp = kernels(values), namespace(values)
     out = k.dtype("int64", values)
@@ -114,7 +114,8 @@ def _argsort(
     where = coordinates(partitions, at.level, values.shape[0], library(partitions, values))
     where = where if order is None else k.pick(where, order)
     index = pick_at(where, source)
-    return xp.astype(index if order is None else k.pick(index, xp.argsort(order, stable=True)), out, copy=False)
+    index = index if order is None else k.pick(index, xp.argsort(order, stable=True))
+    return spoil(xp.astype(index, out, copy=False), ok)
 
 
 class TopKResult(NamedTuple):
@@ -157,7 +158,7 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
     longest = padded_limit(x, longest, max_length is not None)
     values, index, last = x.kernels.call(_top_rows, x.values, x.partitions, ok=ok, count=k, longest=longest)
     partitions = (*x.partitions[:-1], last)
-    return TopKResult(RaggedArray(values, partitions), RaggedArray(index, partitions))
+    return TopKResult(*(with_mark(RaggedArray(v, partitions), ok) for v in (values, index)))
 
 
 def _top_inner(values: Array, *, axis: int, count: int) -> tuple[Array, Array]:
@@ -182,4 +183,4 @@ def _top_rows(
     made, slots = choose(partitions, len(partitions), capacity, lengths, limit, lambda row, at: at, like)
     where = pick_at(coordinates(partitions, len(partitions), capacity, like), source)
     index = xp.astype(k.pick(where, slots), k.dtype("int64", values), copy=False)
-    return spoil(k.pick(take_along(values, source), slots), ok), index, made
+    return spoil(k.pick(take_along(values, source), slots), ok), spoil(index, ok), made

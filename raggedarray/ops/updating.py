@@ -55,47 +55,56 @@ class Place:
 
     def get(self, *, fill_value: Any = None) -> Any:
         """``x[key]``; an index that a row lacks gives ``fill_value`` where one is passed."""
-        items = as_items(self.key)
-        if self.x.block is not None:
-            return Place(to_rows(self.x), as_rows(self.key)).get(fill_value=fill_value)
-        if fill_value is None:
-            return getitem(self.x, self.key)
-        if any(isinstance(i, RaggedArray) for i in items):
-            raise TypeError(complaint("at", "a key without ragged parts for fill_value=", "a ragged one", "Drop it."))
-        checked_scalar("at", self.x, fill_value, "fill_value")
-        return run("at", self.x, expand("at", items, self.x.shape), fill=fill_value, raises=False)
+        return self.x.__array_namespace__()._at_get(self.x, self.key, fill_value=fill_value)
 
     def set(self, values: Any) -> RaggedArray:
         """The elements of the key become ``values``; of several for one element the last stays."""
-        return _update(self, "set", values)
+        return self._changed("set", values)
 
     def add(self, values: Any) -> RaggedArray:
         """``values`` are added to the elements of the key."""
-        return _update(self, "sum", values)
+        return self._changed("sum", values)
 
     def multiply(self, values: Any) -> RaggedArray:
         """The elements of the key times ``values``."""
-        return _update(self, "prod", values)
+        return self._changed("prod", values)
 
     def min(self, values: Any) -> RaggedArray:
         """The smaller of the elements of the key and ``values``."""
-        return _update(self, "min", values)
+        return self._changed("min", values)
 
     def max(self, values: Any) -> RaggedArray:
         """The larger of the elements of the key and ``values``."""
-        return _update(self, "max", values)
+        return self._changed("max", values)
+
+    def _changed(self, how: str, values: Any) -> RaggedArray:
+        out: RaggedArray = self.x.__array_namespace__()._at_update(self.x, self.key, how, values)
+        return out
 
 
-def _update(place: Place, how: str, values: Any) -> RaggedArray:
-    x = place.x
+def at_get(x: RaggedArray, key: Any, *, fill_value: Any) -> Any:
+    """``x.at[key].get(fill_value=)``."""
+    items = as_items(key)
     if x.block is not None:
-        return _update_block(place, how, values)
+        return at_get(to_rows(x), as_rows(key), fill_value=fill_value)
+    if fill_value is None:
+        return getitem(x, key)
+    if any(isinstance(i, RaggedArray) for i in items):
+        raise TypeError(complaint("at", "a key without ragged parts for fill_value=", "a ragged one", "Drop it."))
+    checked_scalar("at", x, fill_value, "fill_value")
+    return run("at", x, expand("at", items, x.shape), fill=fill_value, raises=False)
+
+
+def at_update(x: RaggedArray, key: Any, how: str, values: Any) -> RaggedArray:
+    """``x.at[key].set(values)``; ``how`` says what else becomes of the elements."""
+    if x.block is not None:
+        return _update_block(x, key, how, values)
     if is_scalar(values):
         checked_scalar("at", x, values, "values")
     _, moved = meet("at", (x, values))
     x, values = moved
     k = x.kernels
-    select, whole, one_row = _selector(x, place.key)
+    select, whole, one_row = _selector(x, key)
     slots = k.call(_numbers, x, whole=whole)
     slots = select(RaggedArray(slots, x.partitions))
     template = select(x)
@@ -110,11 +119,11 @@ def _update(place: Place, how: str, values: Any) -> RaggedArray:
     return RaggedArray(out, x.partitions)
 
 
-def _update_block(place: Place, how: str, values: Any) -> RaggedArray:
+def _update_block(x: RaggedArray, key: Any, how: str, values: Any) -> RaggedArray:
     """The same on the elements as rows of rows, which lie in the same slots."""
-    x = contiguous(place.x).used_values()
+    x = contiguous(x).used_values()
     assert x.block is not None
-    out = _update(Place(to_rows(x), as_rows(place.key)), how, as_rows(values))
+    out = at_update(to_rows(x), as_rows(key), how, as_rows(values))
     return as_block(x, out)
 
 

@@ -136,7 +136,7 @@ def _same_length(x: RaggedArray, n: Any, *, nrows: int) -> Array:
 def _resample(v: Array, p: RowPartition, wanted: Array, ok: Any, *, size: int, method: str) -> tuple[Array, Array]:
     xp, k = namespace(v), kernels(v)
     made = RowPartition(splits_of(wanted))
-    splits = made.splits if ok is True else xp.minimum(made.splits, xp.asarray(size, dtype=made.splits.dtype))
+    splits = made.splits
     row = parents(RowPartition(splits), size, splits)
     at = positions(RowPartition(splits), row)
     starts, length, n = (k.pick(a, row) for a in (p.splits[:-1], p.lengths, wanted))

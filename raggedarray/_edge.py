@@ -1,0 +1,195 @@
+"""The edge of the package: what every public function does before and after its own work.
+
+Data that did not fit its capacity marks its array (`_marks`). Functions themselves know nothing of that: at the
+edge they get splits within bounds, and where an argument was marked, their result is filled and marked. Where splits
+can be read and fit, which is every eager call but for faults, nothing is done at all.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import isfunction
+from typing import Any
+
+from ._array import RaggedArray
+from ._errors import complaint
+from ._marks import filled_rows, known_overflow, marked, needs, overflow, spoil, within
+from ._partition import BlockPartition, RowPartition
+from .backends import is_array, kernels, kind
+
+_CARRY = """
+    abs acos acosh add asin asinh atan atanh ceil cos cosh cumulative_prod cumulative_sum divide exp exp2 expm1 floor
+    log log10 log1p log2 multiply negative positive real reciprocal round sin sinh sqrt square subtract tan tanh
+    trunc linear attention conv1d layer_norm rms_norm softmax log_softmax batch_norm embedding rotary gelu relu silu
+    sigmoid softplus matmul gru lstm rnn sort flip
+"""
+CARRY = frozenset(_CARRY.split())
+"""Functions whose results in the same rows are NaN wherever their arguments are: nothing need be filled again."""
+
+_FACTS = """
+    allclose array_equal validate nested_dim nested_size isdtype can_cast result_type finfo iinfo bucket_size
+    broadcast_shapes checked checks grad value_and_grad
+"""
+FACTS = frozenset(_FACTS.split())
+"""Functions of structure, dtypes and other functions, which need no data to be there."""
+
+
+def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f`` for arguments that may be marked."""
+
+    @wraps(f)
+    def edge(*args: Any, **options: Any) -> Any:
+        doubtful = [x for x in _ragged((*args, *options.values())) if _doubt(x)]
+        return _run(f, doubtful, args, options) if doubtful else f(*args, **options)
+
+    return edge
+
+
+def guard(namespace: dict[str, Any], names: Iterable[str], module: str) -> None:
+    """Put the edge around the public functions of a module."""
+    for name in names:
+        f = namespace.get(name)
+        if isfunction(f) and name not in FACTS and not hasattr(f, "__wrapped__"):
+            namespace[name] = guarded(f)
+            namespace[name].__module__ = module  # so that a pickle finds what it was given
+
+
+def _ragged(items: Iterable[Any]) -> list[RaggedArray]:
+    found: list[RaggedArray] = []
+    for x in items:
+        if isinstance(x, RaggedArray):
+            found.append(x)
+        elif isinstance(x, list | tuple):
+            found += (y for y in x if isinstance(y, RaggedArray))
+        elif isinstance(x, dict):
+            found += (y for y in x.values() if isinstance(y, RaggedArray))
+    return found
+
+
+def _doubt(x: RaggedArray) -> bool:
+    return known_overflow(x.partitions, x.capacity) is not False
+
+
+def _run(f: Callable[..., Any], doubtful: list[RaggedArray], args: Any, options: Any) -> Any:
+    marks = _Marks(f.__name__, doubtful)
+    out = f(*map(marks.clamp, args), **{name: marks.clamp(x) for name, x in options.items()})
+    return marks.finish(out)
+
+
+class _Marks:
+    """Which arguments of a call may be marked: what stands in for their partitions, and whether all data fits."""
+
+    def __init__(self, op: str, doubtful: list[RaggedArray]) -> None:
+        self.op = op
+        self.carries = op in CARRY
+        self.clamped: dict[Any, RaggedArray] = {}
+        self.true: dict[int, Any] = {}
+        """Id of a partition within bounds, or of its splits -> the true one."""
+        self.fits: dict[Any, Any] = {}
+        """Structure -> whether its data fits."""
+        self.again: dict[Any, Any] = {}
+        self.kept: list[Any] = []
+        for x in doubtful:
+            self._add(x)
+        self.ok: Any = True
+        for ok in self.fits.values():
+            self.ok = ok if self.ok is True else self.ok & ok
+
+    def _add(self, x: RaggedArray) -> None:
+        key = _structure(x)
+        if key not in self.fits:
+            partitions = within(x.partitions, x.values.shape[0])
+            over = known_overflow(x.partitions, x.values.shape[0])
+            self.fits[key] = self._fit(x) if over is None else not over
+            for p, q in zip(x.partitions, partitions, strict=True):
+                self.true[id(q)] = p
+                if isinstance(p, RowPartition):
+                    self.true[id(q.splits)] = p.splits
+            self.kept.append((x.partitions, partitions))  # ids stay taken
+            self.again[key] = partitions
+        whole = self.op == "unbind" and self.fits[key] is False  # rows of their true lengths, since they can be read
+        self.clamped[id(x)] = RaggedArray(
+            *(filled_rows(x.values, x.partitions) if whole else (x.values, self.again[key]))
+        )
+
+    def _fit(self, x: RaggedArray) -> Any:
+        """Whether the data of ``x`` fits: traced, and checked where that is wanted."""
+        capacity = x.values.shape[0]
+        for needed, available in needs(x.partitions, capacity):
+            k = kernels(needed)
+            if k.checking():
+                advice = "Pass a larger `capacity=` where the array is made."
+                text = complaint(self.op, "a capacity of at least {needed}", f"{available}", advice)
+                k.check(needed <= available, text, needed=needed)
+        return ~overflow(x.partitions, capacity)
+
+    def clamp(self, x: Any) -> Any:
+        if isinstance(x, RaggedArray):
+            return self.clamped.get(id(x), x)
+        if type(x) in (list, tuple):
+            return type(x)(map(self.clamp, x))
+        if type(x) is dict:
+            return {name: self.clamp(v) for name, v in x.items()}
+        return x
+
+    def finish(self, out: Any) -> Any:
+        if isinstance(out, RaggedArray):
+            return self._restored(out)
+        if isinstance(out, tuple) and hasattr(out, "_fields"):
+            return type(out)(*map(self.finish, out))
+        if type(out) in (list, tuple):
+            return type(out)(map(self.finish, out))
+        if type(out) is dict:
+            return {name: self.finish(v) for name, v in out.items()}
+        return self._filled(out) if is_array(out) else out
+
+    def _filled(self, values: Any) -> Any:
+        if kind(values.dtype) not in ("bool", "int", "uint", "float", "complex"):
+            return values
+        if kernels(values).name == "numpy" and not isinstance(self.ok, bool):
+            values = kernels(self.ok).asarray(values)
+        return spoil(values, self.ok)
+
+    def _restored(self, x: RaggedArray) -> RaggedArray:
+        true = tuple(self._true(p) for p in x.partitions)
+        if self.op == "asarray":  # which moves splits
+            true = tuple(self._moved(p, q) for p, q in zip(x.partitions, self.kept[0][0], strict=True))
+        fits = self.fits.get(_structure(RaggedArray(x.values, true)))
+        inherent = fits is not None and len(self.fits) == 1
+        if inherent and self.carries and kind(x.dtype) in ("float", "complex"):
+            return RaggedArray(x.values, true)
+        values = self._filled(x.values)
+        if inherent:
+            return RaggedArray(values, true)
+        last, capacity = true[-1], x.values.shape[0]
+        key = (id(last), capacity)
+        if key not in self.again:
+            self.kept.append(last)
+            (self.again[key],) = marked((last,), capacity, self.ok)
+        return RaggedArray(values, (*true[:-1], self.again[key]))
+
+    def _moved(self, p: Any, true: Any) -> Any:
+        if isinstance(p, RowPartition) and p.nrows == true.nrows:
+            k = kernels(p.splits)
+            return RowPartition(true.splits if kernels(true.splits) is k else k.index(true.splits))
+        return p
+
+    def _true(self, p: Any) -> Any:
+        if id(p) in self.true:
+            return self.true[id(p)]
+        if isinstance(p, RowPartition) and id(p.splits) in self.true:
+            return RowPartition(self.true[id(p.splits)])
+        return p
+
+
+def _structure(x: RaggedArray) -> Any:
+    """What two arrays share that have the very same splits over as many slots."""
+    arrays: list[int] = []
+    p: Any
+    for p in x.partitions:
+        if isinstance(p, RowPartition):
+            arrays.append(id(p.splits))
+        elif isinstance(p, BlockPartition):
+            arrays += [id(p.sizes), id(p.strides), id(p.offsets), p.bound]
+        else:
+            arrays.append(p.length)
+    return (*arrays, x.values.shape[0])
