@@ -125,6 +125,24 @@ def join(nodes: list[Any], levels: int, axis: int) -> Any:
     return np.concatenate(nodes, axis=axis)
 
 
+def counted(model: Any, start: int = 0) -> Any:
+    """The same lists of components whose elements are numbers, from ``start`` on, no two the same."""
+    if isinstance(model, np.ndarray):
+        return np.arange(start, start + model.size, dtype=model.dtype).reshape(model.shape)
+    out = []
+    for part in model:
+        out.append(counted(part, start))
+        start += sum(c.size for c in leaves(part))
+    return out
+
+
+def replaced(model: Any, chosen: np.ndarray, value: float) -> Any:
+    """The model with ``value`` for each element that is one of the chosen."""
+    if isinstance(model, np.ndarray):
+        return np.where(np.isin(model, chosen), np.asarray(value, model.dtype), model)
+    return [replaced(part, chosen, value) for part in model]
+
+
 def same(got: Any, want: Any) -> None:
     """Assert that an array holds what a model says."""
     if isinstance(want, list):
