@@ -1,5 +1,6 @@
 """Moving batches of ever new row counts to JAX, against one `jax.device_put` of arrays padded beforehand."""
 
+from statistics import median
 from typing import Any
 
 import jax
@@ -39,14 +40,16 @@ def rows() -> list[tuple[str, float, float, float, int]]:
             padded = [ra.with_rows(ra.with_capacity(x, capacity), nrows or x.nrows) for x in data]
             leaves = [(x.values, x.row_splits) for x in padded]
 
-            def ours(data: list[Any] = data, capacity: int = capacity, nrows: int | None = nrows) -> Any:
-                return [ra.asarray(x, xp="jax", capacity=capacity, nrows=nrows) for x in data]
-
-            def theirs(leaves: list[Any] = leaves) -> Any:
-                return [jax.device_put(x) for x in leaves]
-
             compiled = 0
-            s, t = (n / BATCHES for n in seconds(ours, theirs, rounds=21))
+            pairs = [
+                seconds(
+                    lambda x=x, c=capacity, n=nrows: ra.asarray(x, xp="jax", capacity=c, nrows=n),
+                    lambda a=a: jax.device_put(a),
+                    rounds=7,
+                )
+                for x, a in zip(data, leaves, strict=True)
+            ]
+            s, t = (median(times) for times in zip(*pairs, strict=True))
             out.append((f"{capacity} x {WIDTH}{name}", s * 1e6, t * 1e6, s / t, compiled))
     return out
 
