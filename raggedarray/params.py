@@ -4,12 +4,13 @@
 leaf is which. The functions work on any pytree: dicts, lists, dataclasses, modules of Equinox.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ._array import RaggedArray
 from ._errors import complaint
-from ._partition import Partition
+from ._levels import library
+from ._partition import Partition, block_of
 from .backends import backend, is_array, register
 from .ops._trees import is_inexact, is_ragged, values_of
 
@@ -18,9 +19,16 @@ __all__ = ["labels", "merge", "split"]
 
 @dataclass(frozen=True)
 class Structure:
-    """A RaggedArray without its values."""
+    """A RaggedArray without its values, or a stack of them."""
 
     partitions: tuple[Partition, ...]
+    capacity: int = field(metadata={"static": True})
+
+
+def _stack_axes(partitions: tuple[Partition, ...], values: Any) -> int:
+    """How many axes in front a stack of arrays has, as outside of `jax.vmap`."""
+    axes = 1 if block_of(partitions) is None else 2
+    return max(int(getattr(library(partitions, values), "ndim", axes)) - axes, 0)
 
 
 @dataclass(frozen=True)
@@ -56,8 +64,12 @@ def split(tree: Any, /) -> tuple[Any, Any]:
 
 def _rest(leaf: Any) -> Any:
     if is_inexact(leaf):
-        return Structure(leaf.partitions) if isinstance(leaf, RaggedArray) else None
+        return _structure(leaf) if isinstance(leaf, RaggedArray) else None
     return leaf if is_array(leaf) or isinstance(leaf, bool | int | float | complex) else Static(leaf)
+
+
+def _structure(x: RaggedArray) -> Structure:
+    return Structure(x.partitions, int(x.values.shape[_stack_axes(x.partitions, x.values)]))
 
 
 def merge(trainable: Any, structure: Any, /) -> Any:
@@ -95,7 +107,14 @@ def _merged(value: Any, rest: Any) -> Any:
         if not is_array(value):
             what = type(value).__name__
             raise ValueError(complaint("params.merge", "values for each ragged array", what, "Split the tree again."))
-        return RaggedArray(value, rest.partitions).with_values(value)
+        stacked = _stack_axes(rest.partitions, value)
+        if value.shape[stacked : stacked + 1] != (rest.capacity,):
+            what = f"shape {tuple(value.shape)}"
+            raise ValueError(
+                complaint("params.merge", f"{rest.capacity} slots", what, "Keep the shapes of `trainable`.")
+            )
+        merged = RaggedArray(value, rest.partitions)
+        return merged if stacked else merged.with_values(value)
     if rest is None:
         return value
     if value is not None:

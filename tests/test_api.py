@@ -37,7 +37,7 @@ NOT_ELEMENTWISE = {
 }  # fmt: skip
 """Families whose functions are not of single elements or groups: they have test files of their own."""
 SHARED = {
-    "as_block", "as_rows", "flat_only", "is_contiguous", "pack_values",
+    "as_block", "as_rows", "at_get", "at_update", "flat_only", "is_contiguous", "pack_values",
     "finished", "need_reduction", "packed", "reduced",
     "entries_at", "getitem", "host_namespace", "host_partitions", "levels", "longest_row", "merge_rows", "need_kind",
     "plain", "reduce", "rows_at", "rows_below", "rows_of", "total", "used_entries",

@@ -76,6 +76,19 @@ def test_slack_gets_no_gradient(fill: str) -> None:
     assert np.isfinite(global_norm(gradient))
 
 
+@pytest.mark.parametrize("x", [X, NESTED, BLOCK], ids=["rows", "nested", "block"])
+def test_stacks_and_overflowed_arrays_are_restored(x: RaggedArray) -> None:
+    stack = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), {"x": x})
+    parts = ra.params.split(stack)
+    assert same(ra.params.merge(*parts), stack)
+    sums = jax.vmap(lambda t, s: ra.sum(ra.params.merge(t, s)["x"]))(*parts)
+    np.testing.assert_allclose(sums, [ra.sum(x)] * 2)
+    over = jax.jit(lambda x: ra.with_capacity(x, 2))(x)
+    restored = ra.params.merge(*ra.params.split(over))
+    assert over.overflow and restored.overflow and same(restored.partitions, over.partitions)
+    assert np.isnan(restored.values).all()
+
+
 def test_no_compilation_for_new_lengths() -> None:
     step = ra.testing.count_traces(lambda t, s: ra.sum(ra.params.merge(t, s)))
     compiled = jax.jit(step)
@@ -94,7 +107,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
      "params.merge: expected both trees of one `params.split`, got ArrayImpl where nothing is trained. "
      "Split the tree again."),
     (lambda: ra.params.merge({"a": X.values[:2]}, ra.params.split({"a": X})[1]),
-     "with_values: expected at least 3 slots, got shape (2,). Keep the first axis."),
+     "params.merge: expected 4 slots, got shape (2,). Keep the shapes of `trainable`."),
 ]  # fmt: skip
 
 

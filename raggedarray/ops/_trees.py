@@ -18,4 +18,5 @@ def values_of(leaf: Any) -> Any:
 
 def is_inexact(leaf: Any) -> bool:
     """Whether a leaf is an array, ragged or plain, of floating or complex numbers."""
-    return is_array(leaf) and kind(leaf.dtype) in ("float", "complex")
+    values = values_of(leaf)
+    return is_array(values) and kind(values.dtype) in ("float", "complex")
