@@ -8,13 +8,15 @@ can be read and fit, which is every eager call but for faults, nothing is done a
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import isfunction
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from ._array import RaggedArray
 from ._errors import complaint
 from ._marks import filled_rows, known_overflow, marked, needs, overflow, spoil, within
 from ._partition import BlockPartition, RowPartition
 from .backends import is_array, kernels, kind
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _CARRY = """
     abs acos acosh add asin asinh atan atanh ceil cos cosh cumulative_prod cumulative_sum divide exp exp2 expm1 floor
@@ -33,7 +35,7 @@ FACTS = frozenset(_FACTS.split())
 """Functions of structure, dtypes and other functions, which need no data to be there."""
 
 
-def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
+def guarded(f: Function) -> Function:
     """``f`` for arguments that may be marked."""
 
     @wraps(f)
@@ -41,7 +43,7 @@ def guarded(f: Callable[..., Any]) -> Callable[..., Any]:
         doubtful = [x for x in _ragged((*args, *options.values())) if _doubt(x)]
         return _run(f, doubtful, args, options) if doubtful else f(*args, **options)
 
-    return edge
+    return cast(Function, edge)
 
 
 def guard(namespace: dict[str, Any], names: Iterable[str], module: str) -> None:

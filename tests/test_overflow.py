@@ -218,7 +218,7 @@ OPS |= {
     "addmm": lambda m: ra.addmm(m.squares, FINE.squares, FINE.squares, bucket=PLAN),
     "mm": lambda m: ra.mm(m.squares, FINE.squares, bucket=PLAN),
     "linalg.inv": lambda m: ra.linalg.inv(m.squares, bucket=ONE),
-    "map_components": lambda m: ra.map_components(lambda v, *_: -v, m.squares, bucket=ONE, shape=lambda h, w: (h, w)),
+    "map_components": lambda m: ra.map_components(lambda v, *_: -v, m.squares, bucket=ONE, shape=lambda n: n),
     "vecdot": lambda m: ra.vecdot(m.pairs, FINE.pairs),
     "tensordot": lambda m: ra.tensordot(m.pairs, np.ones((2, 3), np.float32), axes=1),
     "einsum": lambda m: (
@@ -294,7 +294,12 @@ def _length(f: Callable[..., Any]) -> dict[str, Any]:
 GROUPS = [list(OPS)[i::12] for i in range(12)]
 
 
-@pytest.mark.parametrize("group", range(len(GROUPS)))
+def by_day(count: int, days: int) -> list[Any]:
+    """Numbers of parts, all but the first few of them nightly: each is one large program."""
+    return [pytest.param(i, marks=[pytest.mark.nightly] * (i >= days)) for i in range(count)]
+
+
+@pytest.mark.parametrize("group", by_day(len(GROUPS), 2))
 def test_marked_argument(group: int) -> None:
     """Every op on a marked array gives the fill in every row and slot, and marks what is ragged."""
     out = jax.jit(lambda m: {name: OPS[name](m) for name in GROUPS[group]})(MARKED)
@@ -372,7 +377,7 @@ def _loss(out: Any) -> Any:
 PARTS = [list(SIZES)[i::4] for i in range(4)]
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", by_day(4, 1))
 def test_size_that_is_too_small(part: int) -> None:
     """Values, integers and bools are the fill; what is ragged says so, or holds NaN that carries itself on."""
     kinds = {"x": PARTS[part], "i": [*filter(_takes, PARTS[part])], "b": [n for n in PARTS[part] if n in WHOLE.split()]}
@@ -386,7 +391,7 @@ repeat:entries pad flatten merge_dims row
 """
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", by_day(4, 1))
 def test_gradient_of_a_size_that_is_too_small(part: int) -> None:
     names = [
         n for n in PARTS[part] if n not in ["argsort", "nonzero", "all", "any", "argmax", "argmin", "count_nonzero"]
@@ -459,3 +464,12 @@ def test_a_stack_can_be_looked_at_and_mapped_over() -> None:
     assert STACK.values.shape == (2, 8) and len(STACK.partitions) == 1 and repr(STACK)
     np.testing.assert_array_equal(jax.vmap(lambda x: ra.sum(x, axis=1))(STACK), np.stack([ra.sum(FINE.x, axis=1)] * 2))
     assert jax.tree.leaves(STACK)[0].shape == (2, 8)
+
+
+def test_networks_of_indexed_rows() -> None:
+    net = ra.nnet3.Network.from_config(
+        "component name=a type=NaturalGradientAffineComponent input-dim=2 output-dim=3\n"
+        "input-node name=input dim=2\ncomponent-node name=a component=a input=input\noutput-node name=output input=a"
+    )
+    params, plan = net.init(KEY), net.plan(FINE.pairs)
+    assert not faults(jax.jit(lambda x: net.apply(params, x, plan=plan))(MARKED.pairs), mark=False)

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 
 from .._array import RaggedArray
+from .._edge import guarded
 from .._errors import complaint
 from . import _executor, _text
 from ._batches import Outputs
@@ -205,6 +206,7 @@ class Network:
         """
         return _executor.make(self, x, outputs, context, inputs)
 
+    @guarded
     def apply(
         self,
         params: Mapping[str, Any],

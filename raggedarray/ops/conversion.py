@@ -148,7 +148,8 @@ def to_padded(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None,
 
     Every ragged axis is padded, to its longest row or to ``length`` (with several ragged axes, a tuple).
     Under jit ``length`` is needed. A row longer than ``length`` raises; nothing is cut. Under plain jit,
-    where nothing can raise, a floating result is then NaN everywhere. Gradients reach used slots only.
+    where nothing can raise, the result is then NaN (the lowest integer, True) everywhere. Gradients reach used slots
+    only.
 
     >>> to_padded(ragged([[1, 2, 3], [], [4]]))
     array([[1, 2, 3],

@@ -28,7 +28,8 @@ def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array
     """One row, padded to ``length``: ``[length, *inner]``. The index may be traced; negative ones count from the end.
 
     ``x`` has one ragged axis, axis 1; of others take rows with `take` or ``x[i:i + 1]``. A longer row raises; under
-    plain jit a floating result is then NaN everywhere. A traced index out of range gives ``fill_value`` throughout.
+    plain jit the result is then NaN (the lowest integer, True) everywhere. A traced index out of range gives
+    ``fill_value`` throughout.
 
     >>> row(ragged([[1, 2], [3]]), 1, length=3)
     array([3, 0, 0])
@@ -137,7 +138,8 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
 
     ``start`` and ``length`` are ints, traced ones too, or hold one number for each row of that axis: ``int[nrows]``
     on axis 1, below it a RaggedArray of the axes before. On other axes ``length`` is static. Negative starts count
-    from the row's end. Beyond a row's end is an error; under plain jit floating results are then NaN everywhere.
+    from the row's end. Beyond a row's end is an error; under plain jit the result is then NaN (the lowest
+    integer, True) everywhere.
 
     Capacity: that of ``x``, or ``nrows * length`` if that is static and smaller; exact on NumPy.
 

@@ -99,7 +99,8 @@ def embedding(ids: Any, table: Array, /) -> Any:
     """Rows of ``table`` by id: integers ``[nrows, (len), *inner]`` to ``[nrows, (len), *inner, *item]``.
 
     The table is ``[n, *item]``. Same capacity. Ids must be from 0 to ``n - 1``; others raise `IndexError`,
-    or under jit give NaN (integer tables: an unspecified value). Ids in slack may be anything.
+    or under jit give NaN (of integer tables the lowest signed or highest unsigned
+    integer). Ids in slack may be anything.
 
     >>> embedding(ragged([[1, 0], []]), np.array([[1.0], [2.0]])).tolist()
     [[[2.0], [1.0]], []]
