@@ -77,7 +77,7 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
         flat = k.call(_masked, given, nrows=p.nrows)
     else:
         flat = k.index(given)
-    return _within(op, to_dtype(flat, like), capacity, like)
+    return _within(op, flat, capacity, like)
 
 
 def _within(op: str, flat: Array, capacity: int | None, like: Array) -> tuple[Array, int, Any]:
@@ -89,13 +89,14 @@ def _within(op: str, flat: Array, capacity: int | None, like: Array) -> tuple[Ar
             raise ValueError(complaint(op, "lengths of at least 0", f"{host.min()}", "Pass one per row."))
         need = int(host.sum(dtype="int64"))
         _need_index(op, need, like)
+        flat = to_dtype(flat, like)  # which would clamp what was not counted
         if capacity is None:
             return flat, need if k.trims else bucket_size(need), True
         fits(op, need, capacity, "a capacity", "capacity=")
         return flat, need if k.trims else capacity, True
     if capacity is None:
         raise DynamicShapeError(complaint(op, "a static capacity", "traced lengths", "Pass `capacity=`."))
-    flat, total, ok = k.call(_nonnegative, flat)
+    flat, total, ok = k.call(_nonnegative, to_dtype(flat, like))
     if k.checking():
         k.check(ok, complaint(op, "lengths of at least 0", "a negative one", "Pass one per row."))
     return flat, capacity, ok & fits(op, total, capacity, "a capacity", "capacity=")
