@@ -36,10 +36,11 @@ def linear_call(
     def transposed(_: Any, c: Any) -> Any:
         return jax.tree.map(jnp.add, c[0], transpose(saved, c[1])), c[1]
 
-    # JAX asks of everything that is solved for to be a linear function of what is unknown, at every order.
+    # JAX asks of everything that is solved for, and of its cotangents, to be a function of what is unknown.
     link = _nothing(given)
     zeros = jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), like)
-    return lax.custom_linear_solve(equations, (_add(link, given), _add(link, zeros)), solved, transposed)[1]
+    same, out = lax.custom_linear_solve(equations, (_add(link, given), _add(link, zeros)), solved, transposed)
+    return _add(_nothing(same), out)
 
 
 def _nothing(tree: Any) -> Array:

@@ -23,6 +23,7 @@ from jax import lax
 from jax.core import Tracer
 
 from .._typing import Array
+from ._jax_linear import linear_call
 from ._jax_rows import Rows, alike, row_ids
 from ._recurrent import CELLS, Math, State, add, column
 
@@ -77,21 +78,23 @@ def _pick(items: Array, index: Array) -> Array:
     return jnp.where(column(known, found), found, 0)
 
 
-@jax.custom_vjp
+@jax.custom_jvp
 def _move(items: Array, index: Array, back: Array) -> Array:
     """Items by an index that repeats none, whose inverse is ``back``: the gradient is a lookup too."""
     return _pick(items, index)
 
 
-def _moved(items: Array, index: Array, back: Array) -> tuple[Array, tuple[Array, Array]]:
-    return _move(items, index, back), (index, back)
+@_move.defjvp
+def _move_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    items, index, back = primals
 
+    def look(saved: tuple[Array, Array], given: Array) -> Array:
+        return _pick(given, saved[0])
 
-def _move_back(indices: tuple[Array, Array], cotangent: Array) -> tuple[Array, None, None]:
-    return _move(cotangent, indices[1], indices[0]), None, None
+    def transpose(saved: tuple[Array, Array], ct: Array) -> Array:
+        return _pick(ct, saved[1])
 
-
-_move.defvjp(_moved, _move_back)
+    return _move(items, index, back), linear_call(look, look, transpose, (index, back), tangents[0])
 
 
 _MATH = Math(jnp.tanh, jax.nn.sigmoid, partial(jnp.split, axis=-1))
@@ -153,8 +156,7 @@ def _apply(how: str, products: Array, weight: Array, bias: Array | None, state: 
     return CELLS[how].step(_MATH, (products, hidden) if CELLS[how].separate else (products + hidden,), state)
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _states(loop: Loop, products: Array, weight: Array, bias: Array | None, initial: State, p: Packed) -> State:
+def _run(loop: Loop, products: Array, weight: Array, bias: Array | None, initial: State, p: Packed) -> State:
     """The state after each packed slot."""
     made = tuple(jnp.zeros_like(products, shape=(products.shape[0], s.shape[1])) for s in initial)
     state, t = initial, jnp.zeros_like(p.lengths[0])
@@ -180,19 +182,27 @@ def _bounds(loop: Loop, p: Packed) -> list[Array]:
     return [jnp.zeros_like(p.lengths[0]), *(p.lengths[n] for n in loop.sizes[1:]), p.lengths[0]]
 
 
-def _states_forward(
-    loop: Loop, products: Array, weight: Array, bias: Array | None, initial: State, p: Packed
-) -> tuple[State, Any]:
-    made = _states(loop, products, weight, bias, initial, p)
-    return made, (products, weight, bias, initial, p, made)
+_states = jax.custom_jvp(_run, nondiff_argnums=(0,))
 
 
-def _states_backward(loop: Loop, kept: Any, cotangents: State) -> Any:
-    *operands, p, made = kept
-    return *_gradient(loop, tuple(operands), cotangents, p, made), None
+@_states.defjvp
+def _states_jvp(loop: Loop, primals: Any, tangents: Any) -> tuple[State, State]:
+    *operands, p = primals
+    made = _states(loop, *operands, p)
+
+    def moved(run: Any, saved: Any, given: Any) -> State:
+        operands, p, _ = saved
+        out: State = jax.jvp(lambda *a: run(loop, *a, p), operands, given)[1]
+        return out
+
+    def transpose(saved: Any, cotangents: State) -> Any:
+        operands, p, made = saved
+        return _gradient(loop, operands, cotangents, p, made)
+
+    saved = tuple(operands), p, made
+    return made, linear_call(partial(moved, _plain), partial(moved, _run), transpose, saved, tuple(tangents[:4]))
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _gradient(loop: Loop, operands: Any, cotangents: State, p: Packed, made: State) -> Any:
     """Cotangents of the operands of `_states`: products, weight, bias and initial states."""
     products, weight, bias, initial = operands
@@ -225,24 +235,6 @@ def _gradient(loop: Loop, operands: Any, cotangents: State, p: Packed, made: Sta
         towards = tuple(jnp.pad(s, ((0, n - s.shape[0]), (0, 0))) for s in towards)
         _, towards, grads = lax.while_loop(more, body, (high, towards, grads))
     return grads[0], jnp.matmul(before[0].T, grads[-1]), None if bias is None else jnp.sum(grads[-1], axis=0), towards
-
-
-def _gradient_forward(loop: Loop, operands: Any, cotangents: State, p: Packed, made: State) -> Any:
-    return _gradient(loop, operands, cotangents, p, made), (operands, cotangents, p)
-
-
-def _gradient_backward(loop: Loop, kept: Any, cotangents: Any) -> Any:
-    operands, given, p = kept
-
-    def gradient(operands: Any, given: Any) -> Any:
-        return jax.vjp(lambda x, w, b, s: _plain(loop, x, w, b, s, p), *operands)[1](given)
-
-    first = jax.vjp(gradient, operands, given)[1](cotangents)
-    return *first, None, tuple(jnp.zeros_like(g) for g in given)
-
-
-_gradient.defvjp(_gradient_forward, _gradient_backward)
-_states.defvjp(_states_forward, _states_backward)
 
 
 def _plain(loop: Loop, products: Array, weight: Array, bias: Array | None, initial: State, p: Packed) -> State:

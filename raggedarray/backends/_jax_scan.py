@@ -3,7 +3,8 @@
 A linear recurrence is a scan of an associative operation, with resets where rows start (Blelloch, Prefix sums and
 their applications, 1990): slots are cut into blocks, all blocks are scanned side by side, what they add up to is
 scanned in turn, and a second pass takes what came before each block. A reset selects and never multiplies by 0, so
-that neither NaN nor infinity crosses rows. The gradient is the same recurrence the other way round.
+that neither NaN nor infinity crosses rows. The gradient is the same recurrence the other way round: JAX takes both
+from the linear equations that they solve.
 
 Any other function is scanned over time, all rows side by side.
 """
@@ -46,29 +47,32 @@ class Ends(NamedTuple):
     used: Array
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _linear(reverse: bool, a: Array, b: Array, ends: Ends) -> Array:
-    """``h[t] = a[t] * h[t - 1] + b[t]``, and ``b[t]`` at heads; in ``reverse`` after ``h[t + 1]``, and at tails."""
+    """``h[t] = a[t] * h[t - 1] + b[t]``, and ``b[t]`` at heads; in ``reverse`` after ``h[t + 1]``, and at tails.
+
+    That is a system of linear equations for ``h``, and so is its transpose, the other way round.
+    """
+    step, first = (-1, ends.tails) if reverse else (1, ends.heads)
+
+    def equations(h: Array) -> Array:
+        anew = column(first, h)
+        return h - jnp.where(anew, 0, a) * jnp.where(anew, 0, jnp.roll(h, step, axis=0))
+
+    def solved(_: Any, b: Array) -> Array:
+        return _run(reverse, a, b, ends)
+
+    def transposed(_: Any, ct: Array) -> Array:
+        towards = _run(not reverse, jnp.roll(a, -step, axis=0), ct, ends)
+        return jnp.where(column(ends.used, towards), towards, 0)
+
+    h: Array = lax.custom_linear_solve(equations, b, solved, transposed)
+    return h
+
+
+def _run(reverse: bool, a: Array, b: Array, ends: Ends) -> Array:
     if reverse:
         return _blocks(a[::-1], b[::-1], ends.tails[::-1])[::-1]
     return _blocks(a, b, ends.heads)
-
-
-def _linear_forward(reverse: bool, a: Array, b: Array, ends: Ends) -> tuple[Array, Any]:
-    h = _linear(reverse, a, b, ends)
-    return h, (a, ends, h)
-
-
-def _linear_backward(reverse: bool, kept: Any, cotangent: Array) -> Any:
-    a, ends, h = kept
-    step = -1 if reverse else 1
-    towards = _linear(not reverse, jnp.roll(a, -step, axis=0), cotangent, ends)
-    towards = jnp.where(column(ends.used, h), towards, 0)
-    before = jnp.where(column(ends.tails if reverse else ends.heads, h), 0, jnp.roll(h, step, axis=0))
-    return towards * before, towards, None
-
-
-_linear.defvjp(_linear_forward, _linear_backward)
 
 
 def _blocks(a: Array, b: Array, resets: Array) -> Array:

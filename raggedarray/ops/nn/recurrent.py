@@ -6,7 +6,7 @@ nested arrays are those of the innermost ragged axis; the final state is then an
 
 Under jit the loops of `rnn`, `gru`, `lstm` and `linear_recurrence` end with the longest row, and their memory is
 linear in the capacity. ``max_length`` is a promise: rows that are longer raise, or under plain jit give NaN everywhere.
-These four are differentiated in reverse mode, to any order; `scan` in every mode. Halves are computed in float32.
+All are differentiated in every mode, to any order. Halves are computed in float32.
 """
 
 from collections.abc import Callable
