@@ -133,3 +133,19 @@ def test_what_differs(case: str) -> None:
         specs = jax.tree.unflatten(tree, [spec["values"], *[spec["splits"]] * (len(leaves) - 1)])
         each = jax.shard_map(both, mesh=MESHES[AxisType.Auto], in_specs=(spec["weights"], specs), out_specs=P("data"))
         jax.eval_shape(each, given, jax.tree.unflatten(tree, leaves))
+
+
+@pytest.mark.parametrize("case", by_day(CASES, TRACED))
+def test_vmap_over_a_sharded_stack(case: str) -> None:
+    """On a mesh of explicit axes, which are left to the compiler; traced, with gradients."""
+    f, kind = CASES[case]
+    mesh = MESHES[AxisType.Explicit]
+    _, given, parts = operands(kind, mesh)
+
+    def both(x: RaggedArray, given: Any) -> Any:
+        return jax.tree.map(jnp.asarray, scaled(f, x, given)), slopes(f, x, given)
+
+    vmapped = jax.sharding.auto_axes(
+        jax.vmap(both, (0, None)), axes="data", out_sharding=NamedSharding(mesh, P("data"))
+    )
+    jax.eval_shape(vmapped, parts, given)

@@ -78,6 +78,15 @@ def alike(tree: Any, *read: Any) -> Any:
     return jax.tree.map(spread, tree) if axes else tree
 
 
+def anywhere(flags: Array) -> Array:
+    """Whether each is true on any device of a ``shard_map``, so that all take the same branch.
+
+    What a branch reads may be the same on all devices. Its gradient is then a sum over them, for which all must come.
+    """
+    axes = tuple(_varying(flags))
+    return cast(Any, lax).pmax(flags.astype(jnp.int32), axes) > 0 if axes else flags
+
+
 def _varying(a: Array) -> frozenset[str]:
     """Axes of a ``shard_map`` that an array varies over; JAX has named the attribute differently over time."""
     kind: Any = jax.typeof(a)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._typing import Array
-from ._jax_rows import Rows, alike, row_ids
+from ._jax_rows import Rows, alike, anywhere, row_ids
 from ._recurrent import Leaves, Step, column, element
 
 _BLOCK = 64
@@ -118,10 +118,11 @@ def scan_rows(
     steps = steps if capacity and nrows else 0
     t = jnp.arange(steps, dtype=splits.dtype)
     at, live = jax.vmap(partial(element, starts, lengths, reverse=reverse))(t)
+    xs = [jnp.where(splits[-1] > 0, x, jnp.ones((), x.dtype)) for x in xs]  # all slack: steps of other devices read it
     grids = [x[at] if steps else jnp.zeros((0, nrows, *x.shape[1:]), x.dtype) for x in xs]
 
-    def run(carry: Leaves, now: tuple[Leaves, Array]) -> tuple[Leaves, Leaves]:
-        found, live = now
+    def run(carry: Leaves, now: tuple[Leaves, Array, Array]) -> tuple[Leaves, Leaves]:
+        found, live, _ = now
         # Where a row has ended, whatever gradient the step has there must stop: 0 times infinity is not 0.
         new, ys = f([_until(live, c) for c in carry], [_until(live, x) for x in found])
         return [jnp.where(column(live, a), a, b) for a, b in zip(new, carry, strict=True)], ys
@@ -130,15 +131,15 @@ def scan_rows(
     found, shapes = jax.eval_shape(f, carry, firsts)
     carry = alike(carry, found, shapes)  # `f` may close over what differs between devices
 
-    def skip(carry: Leaves, now: tuple[Leaves, Array]) -> tuple[Leaves, Leaves]:
+    def skip(carry: Leaves, now: tuple[Leaves, Array, Array]) -> tuple[Leaves, Leaves]:
         nothing: tuple[Leaves, Leaves] = alike((carry, [jnp.zeros(y.shape, y.dtype) for y in shapes]), now[1])
         return nothing
 
-    def step(carry: Leaves, now: tuple[Leaves, Array]) -> tuple[Leaves, Leaves]:
-        out: tuple[Leaves, Leaves] = lax.cond(jnp.any(now[1]), run, skip, carry, now)
+    def step(carry: Leaves, now: tuple[Leaves, Array, Array]) -> tuple[Leaves, Leaves]:
+        out: tuple[Leaves, Leaves] = lax.cond(now[2], run, skip, carry, now)
         return out
 
-    carry, ys = lax.scan(step, carry, (grids, live))
+    carry, ys = lax.scan(step, carry, (grids, live, anywhere(jnp.any(live, axis=1))))
     rows = Rows(nrows, splits, row_ids(splits, capacity))
     first, end = rows.ends()
     slots = jnp.arange(capacity, dtype=splits.dtype)

@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
 
 import raggedarray as ra
 from raggedarray import nnet3
@@ -156,6 +158,33 @@ def test_gradients_are_those_of_the_utterances() -> None:
     np.testing.assert_allclose(by_values[:10], input_derivs["input"], rtol=1e-4, atol=1e-5)
     for name in ("w", "cell", "tdnn"):
         jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4), by_params[name], grads[name])
+
+
+def test_on_devices() -> None:
+    """Inside ``jax.shard_map``: values of their own, a plan and parameters that are shared."""
+    parts = [batch([6, 0, 4, 2], seed=i) for i in range(4)]
+    plan = NET.plan(parts[0][0], ivector=parts[0][1])
+
+    def loss(params: Any, x: ra.RaggedArray, ivector: jax.Array, plan: Any) -> jax.Array:
+        return ra.sum(ra.sin(NET.apply(params, x, plan=plan, ivector=ivector)))
+
+    alone = jax.jit(jax.value_and_grad(loss))
+    want = [alone(PARAMS, *part, plan) for part in parts]
+    mesh = jax.make_mesh((4,), ("data",))
+    specs = (P(), P("data"), P())
+
+    def local(params: Any, stack: Any, plan: Any) -> Any:
+        value, grads = jax.value_and_grad(loss)(params, *jax.tree.map(lambda a: a[0], stack), plan)
+        return value[None], grads
+
+    run = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=specs, out_specs=(P("data"), P())))
+    stack = jax.tree.map(lambda *a: jnp.stack(a), *parts)
+    shared = NamedSharding(mesh, P())
+    operands = jax.device_put(PARAMS, shared), jax.device_put(stack, NamedSharding(mesh, P("data")))
+    values, grads = run(*operands, jax.device_put(plan, shared))
+    np.testing.assert_allclose(values, [value for value, _ in want], rtol=1e-5, atol=1e-5)
+    total = jax.tree.map(lambda *a: sum(a), *(g for _, g in want))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4), grads, total)
 
 
 def test_program_does_not_grow_with_length() -> None:
