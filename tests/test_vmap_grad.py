@@ -33,6 +33,8 @@ from .recipes import (
 
 DIFFERENTIABLE = [c for c in CASES if c.rsplit("-", 1)[0].split(":")[0] not in NO_GRADIENT]
 SHARES = (1, -0.5, 0.25, 0)
+POSITIVE = (1, 0.5, 0.25, 2)
+"""For matrices that must stay positive definite."""
 
 
 def every(n: int) -> set[str]:
@@ -50,9 +52,10 @@ def test_vmap(case: str) -> None:
     def both(x: RaggedArray, first: RaggedArray, values: jax.Array) -> tuple[object, object]:
         return f(x, *given), f(first.with_values(values), *given)
 
-    values = jnp.stack([xs[0].values * share for share in SHARES])
+    shares = POSITIVE if kind == "squares" else SHARES
+    values = jnp.stack([xs[0].values * share for share in shares])
     got = jax.jit(jax.vmap(both, (0, None, 0)))(stack(xs), xs[0], values)
-    for i, (x, share) in enumerate(zip(plain, SHARES, strict=True)):
+    for i, (x, share) in enumerate(zip(plain, shares, strict=True)):
         for out, y in zip(got, (x, plain[0].with_values(plain[0].values * share)), strict=True):
             want = f(on_jax(y, kind) if kind == "random" else ra.astype(y, "float32"), *given)
             same(jax.tree.map(lambda a, i=i: a[i], out), want, rtol=2e-4, atol=2e-5)
