@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 from ._array import RaggedArray
 from ._errors import complaint
-from ._marks import filled_rows, known_overflow, marked, needs, overflow, spoil, within
+from ._marks import entries_below, filled_rows, known_overflow, marked, needs, overflow, spoil, within
 from ._partition import BlockPartition, RowPartition
 from .backends import is_array, kernels, kind
 
@@ -88,6 +88,7 @@ class _Marks:
         """Id of a partition within bounds, or of its splits -> the true one."""
         self.fits: dict[Any, Any] = {}
         """Structure -> whether its data fits."""
+        self.cut: dict[Any, Any] = {}
         self.again: dict[Any, Any] = {}
         self.kept: list[Any] = []
         for x in doubtful:
@@ -99,7 +100,8 @@ class _Marks:
     def _add(self, x: RaggedArray) -> None:
         key = _structure(x)
         if key not in self.fits:
-            partitions = within(x.partitions, x.values.shape[0])
+            below = entries_below(x.partitions, x.values.shape[0])
+            partitions = tuple(map(self._within, x.partitions, below))
             over = known_overflow(x.partitions, x.values.shape[0])
             self.fits[key] = self._fit(x) if over is None else not over
             for p, q in zip(x.partitions, partitions, strict=True):
@@ -112,6 +114,13 @@ class _Marks:
         self.clamped[id(x)] = RaggedArray(
             *(filled_rows(x.values, x.partitions) if whole else (x.values, self.again[key]))
         )
+
+    def _within(self, p: Any, below: int) -> Any:
+        """A partition within bounds, the same one wherever the same splits stand: operands that share them agree."""
+        key = (*_arrays(p), below)
+        if key not in self.cut:
+            self.cut[key] = within(p, below)
+        return self.cut[key]
 
     def _fit(self, x: RaggedArray) -> Any:
         """Whether the data of ``x`` fits: traced, and checked where that is wanted."""
@@ -185,13 +194,12 @@ class _Marks:
 
 def _structure(x: RaggedArray) -> Any:
     """What two arrays share that have the very same splits over as many slots."""
-    arrays: list[int] = []
-    p: Any
-    for p in x.partitions:
-        if isinstance(p, RowPartition):
-            arrays.append(id(p.splits))
-        elif isinstance(p, BlockPartition):
-            arrays += [id(p.sizes), id(p.strides), id(p.offsets), p.bound]
-        else:
-            arrays.append(p.length)
-    return (*arrays, x.values.shape[0])
+    return (*map(_arrays, x.partitions), x.values.shape[0])
+
+
+def _arrays(p: Any) -> tuple[int, ...]:
+    if isinstance(p, RowPartition):
+        return (id(p.splits),)
+    if isinstance(p, BlockPartition):
+        return id(p.sizes), id(p.strides), id(p.offsets), p.bound
+    return (p.nrows, p.length)

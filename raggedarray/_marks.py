@@ -43,7 +43,7 @@ def spoil(values: Array, ok: Any) -> Array:
     return xp.where(ok, values, values * poison + poison)
 
 
-def _below(partitions: Partitions, capacity: int) -> list[int]:
+def entries_below(partitions: Partitions, capacity: int) -> list[int]:
     """Static number of entries below each partition."""
     return [*(p.nrows for p in partitions[1:]), capacity]
 
@@ -56,7 +56,7 @@ def _most(splits: Array) -> int:
 def known_overflow(partitions: Partitions, capacity: int) -> Any:
     """Whether some level holds more than fits: a bool where that can be read, else None."""
     unknown = False
-    for p, below in zip(partitions, _below(partitions, capacity), strict=True):
+    for p, below in zip(partitions, entries_below(partitions, capacity), strict=True):
         if isinstance(p, UniformPartition):
             continue
         used = _known_entries(p)
@@ -90,7 +90,7 @@ def _known_entries(p: Any) -> int | None:
 def needs(partitions: Partitions, capacity: int) -> list[tuple[Array, int]]:
     """How many entries each ragged level needs, and how many there is room for."""
     out: list[tuple[Array, int]] = []
-    for p, below in zip(partitions, _below(partitions, capacity), strict=True):
+    for p, below in zip(partitions, entries_below(partitions, capacity), strict=True):
         if isinstance(p, RowPartition):
             out.append((p.splits[-1], min(below, _most(p.splits))))
         elif isinstance(p, BlockPartition):
@@ -107,18 +107,12 @@ def overflow(partitions: Partitions, capacity: int) -> Array:
     return xp.asarray(first)
 
 
-def within(partitions: Partitions, capacity: int) -> Partitions:
-    """The same partitions, no level of which reaches past the entries below it."""
-    new: list[Any] = []
-    for p, below in zip(partitions, _below(partitions, capacity), strict=True):
-        if isinstance(p, RowPartition):
-            xp = namespace(p.splits)
-            limit = xp.asarray(min(below, _most(p.splits)), dtype=p.splits.dtype)
-            p = RowPartition(xp.minimum(p.splits, limit))
-        elif isinstance(p, BlockPartition):
-            p = clamped(p)
-        new.append(p)
-    return tuple(new)
+def within(p: Any, below: int) -> Any:
+    """The same partition, which does not reach past the entries below it."""
+    if isinstance(p, RowPartition):
+        xp = namespace(p.splits)
+        return RowPartition(xp.minimum(p.splits, xp.asarray(min(below, _most(p.splits)), dtype=p.splits.dtype)))
+    return clamped(p) if isinstance(p, BlockPartition) else p
 
 
 def marked(partitions: Partitions, capacity: int, ok: Any) -> Partitions:

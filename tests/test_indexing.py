@@ -237,7 +237,7 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (lambda x: ra.narrow(x, 1, np.array([0, 1]), 0), ValueError,
      "narrow: expected a start of shape (3,), got (2,). Pass one per row."),
     (lambda x: ra.first(x), IndexError,
-     "first: expected index 0 in every row along axis 1, got length 0 at row 1. Check `x.row_lengths()`."),
+     "first: expected index 0 in every row along axis 1, got length 0 at row 1. Use `ra.first(x, fill_value=)`."),
     (lambda x: ra.row_item(x, 1.0), TypeError,
      "row_item: expected an integer index, got float. Pass an int, or one per row."),
     (lambda x: ra.boolean_mask(x, x), IndexError,
