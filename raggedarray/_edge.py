@@ -88,6 +88,8 @@ class _Marks:
         """Id of a partition within bounds, or of its splits -> the true one."""
         self.fits: dict[Any, Any] = {}
         """Structure -> whether its data fits."""
+        self.above: list[set[Any]] = []
+        """Of each structure, itself and those of its outer levels alone."""
         self.cut: dict[Any, Any] = {}
         self.again: dict[Any, Any] = {}
         self.kept: list[Any] = []
@@ -98,7 +100,7 @@ class _Marks:
             self.ok = ok if self.ok is True else self.ok & ok
 
     def _add(self, x: RaggedArray) -> None:
-        key = _structure(x)
+        key = _structure(x.partitions, x.values.shape[0])
         if key not in self.fits:
             below = entries_below(x.partitions, x.values.shape[0])
             partitions = tuple(map(self._within, x.partitions, below))
@@ -109,6 +111,7 @@ class _Marks:
                 if isinstance(p, RowPartition):
                     self.true[id(q.splits)] = p.splits
             self.kept.append((x.partitions, partitions))  # ids stay taken
+            self.above.append({_structure(x.partitions[: i + 1], n) for i, n in enumerate(below)})
             self.again[key] = partitions
         whole = self.op == "unbind" and self.fits[key] is False  # rows of their true lengths, since they can be read
         self.clamped[id(x)] = RaggedArray(
@@ -164,12 +167,12 @@ class _Marks:
         true = tuple(self._true(p) for p in x.partitions)
         if self.op == "asarray":  # which moves splits
             true = tuple(self._moved(p, q) for p, q in zip(x.partitions, self.kept[0][0], strict=True))
-        fits = self.fits.get(_structure(RaggedArray(x.values, true)))
-        inherent = fits is not None and len(self.fits) == 1
-        if inherent and self.carries and kind(x.dtype) in ("float", "complex"):
+        structure = _structure(true, x.values.shape[0])
+        kept = all(structure in above for above in self.above)  # these splits are what travels, mark and all
+        if kept and structure in self.fits and self.carries and kind(x.dtype) in ("float", "complex"):
             return RaggedArray(x.values, true)
         values = self._filled(x.values)
-        if inherent:
+        if kept:
             return RaggedArray(values, true)
         last, capacity = true[-1], x.values.shape[0]
         key = (id(last), capacity)
@@ -192,9 +195,9 @@ class _Marks:
         return p
 
 
-def _structure(x: RaggedArray) -> Any:
+def _structure(partitions: tuple[Any, ...], capacity: int) -> Any:
     """What two arrays share that have the very same splits over as many slots."""
-    return (*map(_arrays, x.partitions), x.values.shape[0])
+    return (*map(_arrays, partitions), capacity)
 
 
 def _arrays(p: Any) -> tuple[int, ...]:
