@@ -404,3 +404,22 @@ def test_many_short_rows(dtype: str) -> None:
         loss = lambda x, n: ra.sum(ra.sort(x, max_length=n) * x.with_values(weights))  # noqa: E731
         grads = [jax.jit(ra.grad(lambda x, n=n: loss(x, n)))(flat).values for n in (11, None)]
         np.testing.assert_array_equal(*grads)
+
+
+def test_extremes_of_what_a_program_computes() -> None:
+    """XLA computes cheap functions anew for each reader, and rounds them otherwise: no element equalled the largest."""
+
+    def best(x: Any) -> Any:
+        y = (ra.sin(x * 3) + 1) * 1.5 - 1.5
+        return (
+            ra.argmax(y, axis=1),
+            ra.argmax(y, axis=0, length=8),
+            ra.argmin(y, axis=1),
+            ra.argmin(y, axis=0, length=8),
+        )
+
+    lengths = np.arange(40) % 6
+    values = np.random.default_rng(0).normal(size=lengths.sum()).astype(np.float32)
+    x = ra.from_row_lengths(values, lengths)
+    for got, want in zip(jax.jit(best)(ra.asarray(x, xp="jax", capacity=160)), best(x), strict=True):
+        np.testing.assert_array_equal(got, want)

@@ -226,6 +226,9 @@ class Kernels(Protocol):
     def stop_gradient(self, x: Array, /) -> Array:
         """``x``, as a constant."""
 
+    def once(self, x: Array, /) -> Array:
+        """``x``, the very same numbers for all who read them: a compiler may compute it anew, and round otherwise."""
+
     def mask_gradient(self, values: Array, splits: Array, /) -> Array:
         """``values``, whose gradient is 0 past the last split."""
 

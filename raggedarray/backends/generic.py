@@ -272,6 +272,10 @@ def stop_gradient(x: Array, /) -> Array:
     return x
 
 
+def once(x: Array, /) -> Array:
+    return x
+
+
 def mask_gradient(values: Array, splits: Array, /) -> Array:
     return values
 

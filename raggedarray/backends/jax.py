@@ -267,6 +267,19 @@ def stop_gradient(x: Array, /) -> Array:
     return lax.stop_gradient(x)
 
 
+def once(x: Array, /) -> Array:
+    """Divided by 1: XLA computes sums and products anew for each reader, with other roundings, but no quotients.
+
+    ``optimization_barrier`` is dropped before fusion on a CPU. The 1 is one that XLA cannot know, by the bits of an
+    element; it is 2, of which nobody can tell in comparisons, for one NaN in a few million.
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating) or not x.size:
+        return x
+    bits = lax.bitcast_convert_type(x.reshape(-1)[0], jnp.dtype(f"int{x.dtype.itemsize * 8}"))
+    rare = lax.bitcast_convert_type(jnp.asarray(jnp.nan, x.dtype), bits.dtype) + 41
+    return x / jnp.where(bits == rare, jnp.asarray(2, x.dtype), jnp.asarray(1, x.dtype))
+
+
 def mask_gradient(values: Array, splits: Array, /) -> Array:
     if is_concrete(values) or not jnp.issubdtype(values.dtype, jnp.inexact):
         return values

@@ -33,6 +33,7 @@ from .generic import identity
 from .generic import is_concrete as is_concrete
 from .generic import linear_recurrence as linear_recurrence
 from .generic import mask_gradient as mask_gradient
+from .generic import once as once
 from .generic import recurrence as recurrence
 from .generic import scan_rows as scan_rows
 from .generic import stop_gradient as stop_gradient

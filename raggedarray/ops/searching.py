@@ -83,6 +83,7 @@ def _arg(op: str, how: str, x: Any, axis: int | None, keepdims: bool, where: Any
 def _best(f: Frame, v: Array, where: Array | None, *, how: Any) -> Array:
     xp, out = f.xp, f.kernels.dtype("int64", v)
     v = xp.astype(v, xp.uint8) if kind(v.dtype) == "bool" else v
+    v = f.kernels.once(v)  # the largest is compared with what it was found among
     nothing = xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype)
     best = f.reduce(how, v if where is None else xp.where(where, v, nothing))
     hit = v == f.spread(best)
