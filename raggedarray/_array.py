@@ -115,8 +115,8 @@ class RaggedArray(Operators):
 
         Only code under plain `jax.jit`, which cannot raise, makes such an array; it keeps its true splits.
 
-        >>> bool(ragged([[1, 2], [3]]).overflow)
-        False
+        >>> ragged([[1, 2], [3]]).overflow
+        array(False)
         """
         return overflow(self.partitions, self.capacity)
 

@@ -131,7 +131,7 @@ class _Marks:
         for needed, available in needs(x.partitions, capacity):
             k = kernels(needed)
             if k.checking():
-                advice = "Pass a larger `capacity=` where the array is made."
+                advice = "Make the array with a larger one."
                 text = complaint(self.op, "a capacity of at least {needed}", f"{available}", advice)
                 k.check(needed <= available, text, needed=needed)
         return ~overflow(x.partitions, capacity)
