@@ -421,6 +421,8 @@ def test_examples() -> None:
     v = ra.astype(x, "float32")
     g = lambda w, x: ra.sum(ra.with_capacity(x * w, 2))  # noqa: E731
     assert np.isnan(jax.jit(g)(2.0, v)) and np.isnan(jax.jit(jax.grad(g))(2.0, v))
+    slope = jax.jit(jax.grad(lambda u, x: g(2.0, x.with_values(u))))
+    assert np.isnan(slope(v.values, v)[:6]).all()  # of what was cut off too
     assert np.isnan(jax.jit(lambda x: ra.sum(ra.with_capacity(x, 2), axis=1))(v)).all()
     assert not ra.array_equal(y, y) and not jax.jit(ra.array_equal)(y, y)
     with pytest.raises(ValueError, match="validate"):

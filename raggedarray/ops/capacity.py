@@ -114,6 +114,8 @@ def _resize(
         if more > 0:
             splits = xp.concat((splits, xp.broadcast_to(splits[-1], (more,))))
         new.append(RowPartition(splits))
+    if sizes[-1] < values.shape[0]:  # before the cut: what it drops is lost, so its gradient is NaN too
+        return _resize_first(spoil(values, ok), sizes[-1]), tuple(new)
     return spoil(_resize_first(values, sizes[-1]), ok), tuple(new)
 
 
