@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from ._array import RaggedArray
 from ._errors import complaint
 from ._marks import entries_below, filled_rows, known_overflow, marked, needs, overflow, spoil, within
-from ._partition import BlockPartition, RowPartition
+from ._partition import BlockPartition, RowPartition, UniformPartition, arrays_in
 from .backends import is_array, kernels, kind
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -40,8 +40,13 @@ def guarded(f: Function) -> Function:
 
     @wraps(f)
     def edge(*args: Any, **options: Any) -> Any:
-        doubtful = [x for x in _ragged((*args, *options.values())) if _doubt(x)]
-        return _run(f, doubtful, args, options) if doubtful else f(*args, **options)
+        given = _ragged((*args, *options.values()))
+        doubtful = [x for x in given if known_overflow(x.partitions, x.capacity) is not False]
+        if not doubtful:
+            return f(*args, **options)
+        marks = _Marks(f.__name__, doubtful)
+        out = f(*map(marks.clamp, args), **{name: marks.clamp(x) for name, x in options.items()})
+        return marks.finish(out)
 
     return cast(Function, edge)
 
@@ -67,23 +72,15 @@ def _ragged(items: Iterable[Any]) -> list[RaggedArray]:
     return found
 
 
-def _doubt(x: RaggedArray) -> bool:
-    return known_overflow(x.partitions, x.capacity) is not False
-
-
-def _run(f: Callable[..., Any], doubtful: list[RaggedArray], args: Any, options: Any) -> Any:
-    marks = _Marks(f.__name__, doubtful)
-    out = f(*map(marks.clamp, args), **{name: marks.clamp(x) for name, x in options.items()})
-    return marks.finish(out)
-
-
 class _Marks:
     """Which arguments of a call may be marked: what stands in for their partitions, and whether all data fits."""
 
     def __init__(self, op: str, doubtful: list[RaggedArray]) -> None:
         self.op = op
         self.carries = op in CARRY
-        self.clamped: dict[Any, RaggedArray] = {}
+        self.first = doubtful[0]
+        self.clamped: dict[int, RaggedArray] = {}
+        """Id of an argument -> the same within bounds."""
         self.true: dict[int, Any] = {}
         """Id of a partition within bounds, or of its splits -> the true one."""
         self.fits: dict[Any, Any] = {}
@@ -91,8 +88,9 @@ class _Marks:
         self.above: list[set[Any]] = []
         """Of each structure, itself and those of its outer levels alone."""
         self.cut: dict[Any, Any] = {}
-        self.again: dict[Any, Any] = {}
-        self.kept: list[Any] = []
+        """Arrays of a partition, and the entries below it -> the partition within bounds."""
+        self.raised: dict[Any, Any] = {}
+        """The same -> the partition with a mark, where a result has it last."""
         for x in doubtful:
             self._add(x)
         self.ok: Any = True
@@ -100,41 +98,36 @@ class _Marks:
             self.ok = ok if self.ok is True else self.ok & ok
 
     def _add(self, x: RaggedArray) -> None:
-        key = _structure(x.partitions, x.values.shape[0])
+        key = _structure(x.partitions, x.capacity)
+        below = entries_below(x.partitions, x.capacity)
         if key not in self.fits:
-            below = entries_below(x.partitions, x.values.shape[0])
-            partitions = tuple(map(self._within, x.partitions, below))
-            over = known_overflow(x.partitions, x.values.shape[0])
+            over = known_overflow(x.partitions, x.capacity)
             self.fits[key] = self._fit(x) if over is None else not over
-            for p, q in zip(x.partitions, partitions, strict=True):
-                self.true[id(q)] = p
-                if isinstance(p, RowPartition):
-                    self.true[id(q.splits)] = p.splits
-            self.kept.append((x.partitions, partitions))  # ids stay taken
             self.above.append({_structure(x.partitions[: i + 1], n) for i, n in enumerate(below)})
-            self.again[key] = partitions
-        whole = self.op == "unbind" and self.fits[key] is False  # rows of their true lengths, since they can be read
-        self.clamped[id(x)] = RaggedArray(
-            *(filled_rows(x.values, x.partitions) if whole else (x.values, self.again[key]))
-        )
+        if self.op == "unbind" and self.fits[key] is False:  # rows of their true lengths, since they can be read
+            self.clamped[id(x)] = RaggedArray(*filled_rows(x.values, x.partitions))
+        else:
+            self.clamped[id(x)] = RaggedArray(x.values, tuple(map(self._within, x.partitions, below)))
 
     def _within(self, p: Any, below: int) -> Any:
         """A partition within bounds, the same one wherever the same splits stand: operands that share them agree."""
-        key = (*_arrays(p), below)
+        key = (*_identity(p), below)
         if key not in self.cut:
-            self.cut[key] = within(p, below)
+            q = self.cut[key] = within(p, below)
+            self.true[id(q)] = p
+            if isinstance(p, RowPartition):
+                self.true[id(q.splits)] = p.splits
         return self.cut[key]
 
     def _fit(self, x: RaggedArray) -> Any:
         """Whether the data of ``x`` fits: traced, and checked where that is wanted."""
-        capacity = x.values.shape[0]
-        for needed, available in needs(x.partitions, capacity):
+        for needed, available in needs(x.partitions, x.capacity):
             k = kernels(needed)
             if k.checking():
                 advice = "Make the array with a larger one."
                 text = complaint(self.op, "a capacity of at least {needed}", f"{available}", advice)
                 k.check(needed <= available, text, needed=needed)
-        return ~overflow(x.partitions, capacity)
+        return ~overflow(x.partitions, x.capacity)
 
     def clamp(self, x: Any) -> Any:
         if isinstance(x, RaggedArray):
@@ -166,20 +159,18 @@ class _Marks:
     def _restored(self, x: RaggedArray) -> RaggedArray:
         true = tuple(self._true(p) for p in x.partitions)
         if self.op == "asarray":  # which moves splits
-            true = tuple(self._moved(p, q) for p, q in zip(x.partitions, self.kept[0][0], strict=True))
-        structure = _structure(true, x.values.shape[0])
+            true = tuple(self._moved(p, q) for p, q in zip(x.partitions, self.first.partitions, strict=True))
+        structure = _structure(true, x.capacity)
         kept = all(structure in above for above in self.above)  # these splits are what travels, mark and all
         if kept and structure in self.fits and self.carries and kind(x.dtype) in ("float", "complex"):
             return RaggedArray(x.values, true)
         values = self._filled(x.values)
         if kept:
             return RaggedArray(values, true)
-        last, capacity = true[-1], x.values.shape[0]
-        key = (id(last), capacity)
-        if key not in self.again:
-            self.kept.append(last)
-            (self.again[key],) = marked((last,), capacity, self.ok)
-        return RaggedArray(values, (*true[:-1], self.again[key]))
+        key = (*_identity(true[-1]), x.capacity)
+        if key not in self.raised:
+            self.raised[key] = marked(true[-1], x.capacity, self.ok)
+        return RaggedArray(values, (*true[:-1], self.raised[key]))
 
     def _moved(self, p: Any, true: Any) -> Any:
         if isinstance(p, RowPartition) and p.nrows == true.nrows:
@@ -197,12 +188,12 @@ class _Marks:
 
 def _structure(partitions: tuple[Any, ...], capacity: int) -> Any:
     """What two arrays share that have the very same splits over as many slots."""
-    return (*map(_arrays, partitions), capacity)
+    return (*map(_identity, partitions), capacity)
 
 
-def _arrays(p: Any) -> tuple[int, ...]:
-    if isinstance(p, RowPartition):
-        return (id(p.splits),)
-    if isinstance(p, BlockPartition):
-        return id(p.sizes), id(p.strides), id(p.offsets), p.bound
-    return (p.nrows, p.length)
+def _identity(p: Any) -> tuple[Any, ...]:
+    """What two partitions share that hold the very same arrays; arguments and results keep them alive."""
+    if isinstance(p, UniformPartition):
+        return p.nrows, p.length
+    static = (p.axes, p.bound) if isinstance(p, BlockPartition) else ()
+    return (*map(id, arrays_in(p)), *static)

@@ -11,8 +11,7 @@ from typing import Any
 from weakref import ref
 
 from ._blocks import clamped, component_splits, known_total
-from ._levels import library
-from ._partition import BlockPartition, RowPartition, UniformPartition, block_of
+from ._partition import BlockPartition, RowPartition, UniformPartition
 from ._typing import Array
 from .backends import kernels, kind, namespace
 
@@ -100,11 +99,11 @@ def needs(partitions: Partitions, capacity: int) -> list[tuple[Array, int]]:
 
 def overflow(partitions: Partitions, capacity: int) -> Array:
     """Whether some level holds more than fits: ``bool[]``."""
-    first, *others = (needed > available for needed, available in needs(partitions, capacity))
-    for more in others:
-        first = first | more
-    xp = namespace(library(partitions, partitions))
-    return xp.asarray(first)
+    levels = needs(partitions, capacity)
+    out = namespace(levels[0][0]).asarray(False)
+    for needed, available in levels:
+        out = out | (needed > available)
+    return out
 
 
 def within(p: Any, below: int) -> Any:
@@ -115,21 +114,20 @@ def within(p: Any, below: int) -> Any:
     return clamped(p) if isinstance(p, BlockPartition) else p
 
 
-def marked(partitions: Partitions, capacity: int, ok: Any) -> Partitions:
-    """Partitions that overflow unless ``ok``: the last of the splits, or of the sizes, is raised where it must be."""
-    if ok is True or not partitions:
-        return partitions
-    last = partitions[-1]
-    if isinstance(last, RowPartition):
-        return (*partitions[:-1], RowPartition(_raised(last.splits, capacity, ok))) if last.nrows else partitions
-    if block_of(partitions) is None or not last.nrows or not last.sizes.shape[1]:
-        return partitions
-    xp = namespace(last.sizes)
-    ones = xp.ones((1, last.sizes.shape[1] - 1), dtype=last.sizes.dtype)
-    full = xp.concat((xp.full((1, 1), last.bound + 1, dtype=last.sizes.dtype), ones), axis=1)
-    end = xp.where(xp.asarray(ok) | (component_splits(last)[-1] > last.bound), last.sizes[-1:, ...], full)
-    sizes = xp.concat((last.sizes[:-1, ...], end))
-    return (*partitions[:-1], BlockPartition(sizes, last.strides, last.offsets, axes=last.axes, bound=last.bound))
+def marked(p: Any, below: int, ok: Any) -> Any:
+    """The last partition, which overflows unless ``ok``: the last of its splits, or sizes, is raised where need be."""
+    if not p.nrows:
+        return p
+    if isinstance(p, RowPartition):
+        return RowPartition(_raised(p.splits, below, ok))
+    if not p.sizes.shape[1]:
+        return p
+    xp = namespace(p.sizes)
+    ones = xp.ones((1, p.sizes.shape[1] - 1), dtype=p.sizes.dtype)
+    full = xp.concat((xp.full((1, 1), p.bound + 1, dtype=p.sizes.dtype), ones), axis=1)
+    end = xp.where(xp.asarray(ok) | (component_splits(p)[-1] > p.bound), p.sizes[-1:, ...], full)
+    sizes = xp.concat((p.sizes[:-1, ...], end))
+    return BlockPartition(sizes, p.strides, p.offsets, axes=p.axes, bound=p.bound)
 
 
 def _raised(splits: Array, capacity: int, ok: Any) -> Array:

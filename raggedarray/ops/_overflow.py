@@ -34,4 +34,4 @@ def with_mark(x: Any, ok: Any) -> Any:
     """
     if ok is True or not isinstance(x, RaggedArray) or kind(x.dtype) in ("float", "complex"):
         return x
-    return RaggedArray(x.values, marked(x.partitions, x.capacity, ok))
+    return RaggedArray(x.values, (*x.partitions[:-1], marked(x.partitions[-1], x.capacity, ok)))
