@@ -116,7 +116,7 @@ class RaggedArray(Operators):
         Only code under plain `jax.jit`, which cannot raise, makes such an array; it keeps its true splits.
 
         >>> ragged([[1, 2], [3]]).overflow
-        array(False)
+        np.False_
         """
         return overflow(self.partitions, self.capacity)
 
