@@ -15,15 +15,16 @@ from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from . import _protocols, _refusals, _repr, _structure
-from ._blocks import is_packed, known_total, pack, packed
+from . import _protocols, _refusals, _repr
 from ._errors import DynamicShapeError, complaint
-from ._levels import library, used_slots
-from ._marks import filled_rows, known_overflow, overflow, spoil
 from ._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, partition_shape
 from ._protocols import Operators
 from ._typing import Array, DType, Namespace, Shape
 from .backends import Kernels, is_array, kernels, namespace, register
+from .structure import sizes as _structure
+from .structure.blocks import is_packed, known_total, pack, packed
+from .structure.levels import library, used_slots
+from .structure.overflow import filled_rows, known_overflow, overflow, spoil
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)

@@ -8,10 +8,10 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-from ._marks import filled_rows, known_overflow
 from ._partition import BlockPartition, RowPartition, UniformPartition
 from .backends import kernels
-from .backends._numpy_text import options, written
+from .backends.numpy.text import options, written
+from .structure.overflow import filled_rows, known_overflow
 
 
 def nested_list(x: Any) -> list[Any]:

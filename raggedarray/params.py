@@ -9,10 +9,10 @@ from typing import Any
 
 from ._array import RaggedArray
 from ._errors import complaint
-from ._levels import library
 from ._partition import Partition, block_of
 from .backends import backend, is_array, register
-from .ops._trees import is_inexact, is_ragged, values_of
+from .engine.trees import is_inexact, is_ragged, values_of
+from .structure.levels import library
 
 __all__ = ["labels", "merge", "split"]
 

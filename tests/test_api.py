@@ -8,33 +8,29 @@ from types import ModuleType
 import pytest
 
 import raggedarray as ra
-from raggedarray import ops
 
 from . import oracle
 
+ROOTS = (ra.ops, ra.linalg, ra.fft, ra.nn, ra.random, ra.special)
 FAMILIES = [
-    importlib.import_module(m.name)
-    for m in pkgutil.walk_packages(ops.__path__, "raggedarray.ops.")
-    if not m.name.rsplit(".", 1)[1].startswith("_")
+    module
+    for root in ROOTS
+    for m in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")
+    if not m.ispkg and hasattr(module := importlib.import_module(m.name), "__all__")
 ]
-NOT_ELEMENTWISE = {
-    "raggedarray.ops.capacity", "raggedarray.ops.comparison", "raggedarray.ops.components",
-    "raggedarray.ops.assembling", "raggedarray.ops.blocks", "raggedarray.ops.conversion",
-    "raggedarray.ops.dense_creation", "raggedarray.ops.dtypes", "raggedarray.ops.fft", "raggedarray.ops.linalg",
-    "raggedarray.ops.bucket_plan", "raggedarray.ops.decompositions", "raggedarray.ops.einsum",
-    "raggedarray.ops.map_components",
-    "raggedarray.ops.linear_algebra", "raggedarray.ops.random", "raggedarray.ops.shapes",
-    "raggedarray.ops.creation", "raggedarray.ops.gathering", "raggedarray.ops.indexing", "raggedarray.ops.masking",
-    "raggedarray.ops.scan", "raggedarray.ops.sets", "raggedarray.ops.sorting", "raggedarray.ops.statistics",
-    "raggedarray.ops.rows", "raggedarray.ops.joining", "raggedarray.ops.merging", "raggedarray.ops.rearranging",
-    "raggedarray.ops.repeating", "raggedarray.ops.reshaping",
-    "raggedarray.ops.nn.bags", "raggedarray.ops.nn.batch_norm", "raggedarray.ops.nn.convolution",
-    "raggedarray.ops.nn.ctc", "raggedarray.ops.nn.dropout", "raggedarray.ops.nn.interpolation",
-    "raggedarray.ops.nn.losses", "raggedarray.ops.nn.pooling",
-    "raggedarray.ops.nn.attention", "raggedarray.ops.nn.positions",
-    "raggedarray.ops.nn.recurrent", "raggedarray.ops.polynomials", "raggedarray.ops.splitting",
-    "raggedarray.ops.updating", "raggedarray.ops.nesting", "raggedarray.ops.transforms",
-}  # fmt: skip
+_NOT_ELEMENTWISE = """
+    ops.array.capacity ops.array.comparison ops.array.components ops.creation.assembling ops.array.blocks
+    ops.array.conversion ops.creation.dense_creation ops.array.dtypes fft._standard linalg._standard
+    ops.functions.plans linalg._decompositions linalg._einsum ops.functions.components linalg._products
+    random._sampling ops.array.shapes ops.creation.creation ops.indexing.gathering ops.indexing.indexing
+    ops.indexing.masking ops.sorting.scan ops.sorting.sets ops.sorting.sorting ops.reduction.statistics
+    ops.manipulation.rows ops.manipulation.joining ops.manipulation.merging ops.manipulation.rearranging
+    ops.manipulation.repeating ops.manipulation.reshaping nn._bags nn._batch_norm nn._convolution nn._ctc
+    nn._dropout nn._interpolation nn._losses nn._pooling nn._attention nn._positions nn._recurrent
+    special._polynomials ops.manipulation.splitting ops.indexing.updating ops.creation.nesting
+    ops.functions.autodiff
+"""
+NOT_ELEMENTWISE = {f"raggedarray.{name}" for name in _NOT_ELEMENTWISE.split()}
 """Families whose functions are not of single elements or groups: they have test files of their own."""
 SHARED = {
     "as_block", "as_rows", "at_get", "at_update", "flat_only", "is_contiguous", "pack_values",
@@ -59,9 +55,8 @@ OWN_TESTS |= {
 
 
 def prefix(module: ModuleType) -> str:
-    if ".nn" in module.__name__:
-        return "nn_"
-    return "special_" if module.__name__.endswith(("special", "polynomials")) else ""
+    package = module.__name__.split(".")[1]
+    return f"{package}_" if package in ("nn", "special") else ""
 
 
 @pytest.mark.parametrize("module", FAMILIES, ids=lambda m: m.__name__)
@@ -72,10 +67,10 @@ def test_all_is_complete(module: ModuleType) -> None:
         if inspect.isfunction(f) and f.__module__ == module.__name__ and not name.startswith("_")
     }
     assert public - SHARED <= set(module.__all__)
-    own = (ra.special, ra.linalg, ra.fft, ra.random)
-    namespace = {"nn_": ra.nn, "special_": ra.special}.get(prefix(module), module if module in own else ra)
-    namespace = ra.linalg if module.__name__.endswith("decompositions") else namespace
-    assert all(hasattr(namespace, name) for name in module.__all__)
+    package = importlib.import_module(module.__name__.rsplit(".", 1)[0])
+    assert set(module.__all__) <= set(package.__all__) or package is ra.linalg  # whose products are in the namespace
+    namespace = package if package in ROOTS[2:] or module.__name__.endswith("_standard") else ra
+    assert all(hasattr(namespace, name) or hasattr(ra.linalg, name) for name in module.__all__)
 
 
 @pytest.mark.parametrize("module", FAMILIES, ids=lambda m: m.__name__)

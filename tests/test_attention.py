@@ -12,7 +12,7 @@ from jax.experimental import checkify
 
 import raggedarray as ra
 from raggedarray import RaggedArray
-from raggedarray.backends import _jax_cudnn
+from raggedarray.backends.jax.attention import cudnn
 
 from .conftest import Way
 
@@ -618,9 +618,9 @@ class Packed:
 
 @pytest.fixture
 def fake_cudnn(monkeypatch: pytest.MonkeyPatch) -> type[Packed]:
-    monkeypatch.setattr(_jax_cudnn, "_device", lambda: None)
-    monkeypatch.setattr(_jax_cudnn, "_function", lambda: Packed)
-    _jax_cudnn._call.cache_clear()
+    monkeypatch.setattr(cudnn, "_device", lambda: None)
+    monkeypatch.setattr(cudnn, "_function", lambda: Packed)
+    cudnn._call.cache_clear()
     Packed.calls = 0
     return Packed
 
@@ -661,19 +661,19 @@ def test_cudnn_refuses_what_it_cannot_do(fake_cudnn: type[Packed], monkeypatch: 
     def reason(dtype: Any = jnp.float16, size: int = 8, bias: Any = None, **options: Any) -> str | None:
         x = jax.ShapeDtypeStruct((16, 2, size), dtype)
         start = ra.backends.AttentionOptions(1.0, None, None, 0.0, (None, None), True, None)
-        return _jax_cudnn.refusal(x, x, x, bias, start._replace(**options))
+        return cudnn.refusal(x, x, x, bias, start._replace(**options))
 
     assert reason() is None
     assert reason(dtype=jnp.float32) == "dtype float32"
     assert reason(size=12) == "heads of size 12 and 12"
     assert reason(bias=1) == "a bias" and reason(dropout=0.1) == "dropout" and reason(left=3) == "a window"
     assert reason(right=0, same=False) == "a causal mask over other rows than those of the queries"
-    monkeypatch.setattr(_jax_cudnn, "_function", lambda: None)
+    monkeypatch.setattr(cudnn, "_function", lambda: None)
     assert reason() == f"no packed attention in jax {jax.__version__}"
     x = on_jax((3, 1), (1, 8), 8, dtype=np.float16)
     assert ra.nn.attention(x, x, x).shape == (2, None, 1, 8) and fake_cudnn.calls == 0
 
 
 def test_the_installed_jax_has_what_is_asked_of_it() -> None:
-    assert _jax_cudnn._function() is not None
-    assert _jax_cudnn._device() == "no NVIDIA GPU" or jax.default_backend() == "gpu"
+    assert cudnn._function() is not None
+    assert cudnn._device() == "no NVIDIA GPU" or jax.default_backend() == "gpu"

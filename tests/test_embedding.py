@@ -76,9 +76,9 @@ def test_gradients_of_embedding_bag(mode: str, weighted: bool) -> None:
 
 
 def test_bags_summed_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    from raggedarray.backends import _jax_layers
+    from raggedarray.backends.jax import bags_and_ctc
 
-    monkeypatch.setattr(_jax_layers, "BLOCK", 1)  # 64 ids a block
+    monkeypatch.setattr(bags_and_ctc, "BLOCK", 1)  # 64 ids a block
     rng = np.random.default_rng(1)
     lengths = rng.integers(0, 40, 12)
     ids = ra.from_row_lengths(rng.integers(0, SIZE, lengths.sum()).astype(np.int32), lengths)

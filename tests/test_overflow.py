@@ -11,7 +11,7 @@ import pytest
 
 import raggedarray as ra
 from raggedarray import RaggedArray
-from raggedarray import _edge as edge
+from raggedarray.engine import edge
 
 from . import recipes
 

@@ -10,7 +10,7 @@ import pytest
 
 import raggedarray as ra
 from raggedarray import RaggedArray
-from raggedarray.backends._jax_recurrent import stages
+from raggedarray.backends.jax.recurrence import stages
 
 from .conftest import Way
 

@@ -14,7 +14,7 @@ from .._errors import complaint
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import backend, kernels
-from ..ops.capacity import bucket_size
+from ..engine.bucket_size import bucket_size
 from ._batches import Outputs, request_for
 from ._compile import program, settled
 from ._forward import forward

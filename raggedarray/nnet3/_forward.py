@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from .._typing import Array
-from ..backends._jax_rows import alike
+from ..backends.jax.rows import alike
 from ._plan import Rows
 from ._scan import scan
 from ._structure import Block, Node, Stage, Structure

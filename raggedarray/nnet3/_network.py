@@ -9,8 +9,8 @@ from typing import Any
 import jax
 
 from .._array import RaggedArray
-from .._edge import guarded
 from .._errors import complaint
+from ..engine.edge import guarded
 from . import _executor, _text
 from ._batches import Outputs
 from ._config import declare

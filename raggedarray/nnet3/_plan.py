@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ops.capacity import bucket_size
+from ..engine.bucket_size import bucket_size
 from ._program import Ints, Layer, Program, Term
 from ._structure import Block, Leaf, Node, Stage, Structure
 from .components import NONE, Component, Facts

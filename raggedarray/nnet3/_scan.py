@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from .._typing import Array
-from ..backends._jax_rows import alike
+from ..backends.jax.rows import alike
 from ._structure import Block, Leaf, Node, Stage
 from ._terms import filled, joined, plus, term
 from .components import Facts

@@ -1,5 +1,5 @@
-"""Operations: plain functions on RaggedArrays, one family a file.
+"""Operations: plain functions on RaggedArrays, by the chapters of the array API standard, one family a file.
 
-An op has a host part (axes, validation, errors that depend on data) and a body on arrays, called through
-`Kernels.call`: one dispatch and one compiled program when eager, inlined when traced.
+Only public functions and their bodies stand here; how they run stands in `engine`. A chapter's ``__all__`` is that of
+its files, so that a new op touches the file of its family and no other.
 """

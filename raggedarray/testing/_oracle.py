@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import RaggedArray
-from ..ops.components import unbind
-from ..ops.conversion import asarray
+from ..ops.array.components import unbind
+from ..ops.array.conversion import asarray
 
 
 def assert_matches(

@@ -6,7 +6,7 @@ from .._array import RaggedArray
 from .._errors import complaint
 from .._typing import Array
 from ..backends import kind
-from ..ops.capacity import with_capacity
+from ..engine.resizing import with_capacity
 
 _FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": -float("inf")}
 

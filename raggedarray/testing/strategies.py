@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from .._array import RaggedArray
-from ..ops.capacity import with_capacity
-from ..ops.creation import from_nested_row_lengths
+from ..engine.resizing import with_capacity
+from ..ops.creation.creation import from_nested_row_lengths
 from ._poison import poison
 
 __all__ = ["nested_row_lengths", "ragged_arrays"]

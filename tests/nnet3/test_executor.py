@@ -11,7 +11,7 @@ import raggedarray as ra
 from raggedarray import nnet3
 from raggedarray.nnet3._forward import forward
 from raggedarray.nnet3._plan import make_plan
-from raggedarray.ops.capacity import bucket_size
+from raggedarray.ops.array.capacity import bucket_size
 
 from ..conftest import NIGHTLY
 from .networks import Case, networks

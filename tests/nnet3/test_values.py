@@ -15,7 +15,7 @@ import pytest
 from raggedarray import nnet3
 from raggedarray.nnet3._forward import forward
 from raggedarray.nnet3._plan import make_plan
-from raggedarray.ops.capacity import bucket_size
+from raggedarray.ops.array.capacity import bucket_size
 
 CASES = {path.stem: json.loads(path.read_text()) for path in sorted((Path(__file__).parent / "cases/values").iterdir())}
 WITH_GRADIENTS = [name for name, case in CASES.items() if "output_derivs" in case]

@@ -8,17 +8,7 @@ from numpy.typing import NDArray
 from .._indexes import ComputationRequest
 from .._program import Program
 from ..components import Component
-from . import (
-    AcceptInput,
-    AddRowRanges,
-    AddRows,
-    AddToRowsMulti,
-    Backprop,
-    Command,
-    MatrixAdd,
-    ProvideOutput,
-    SubMatrix,
-)
+from . import AcceptInput, AddRowRanges, AddRows, AddToRowsMulti, Backprop, Command, MatrixAdd, ProvideOutput, SubMatrix
 from ._lower import Addition, Lowering, Step
 
 Ints = NDArray[np.int32]

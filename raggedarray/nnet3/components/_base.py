@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._errors import complaint
 from ..._typing import Array, Namespace
-from ...backends._jax_rows import alike
+from ...backends.jax.rows import alike
 from .._lines import REQUIRED as REQUIRED
 from .._reads import Reads, Same
 

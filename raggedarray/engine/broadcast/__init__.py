@@ -1,0 +1,1 @@
+"""How operands meet: rows with rows, blocks with blocks, plain arrays with either."""

@@ -1,0 +1,250 @@
+"""Broadcasting with blocks: the element of each operand that meets each element of the result, by address.
+
+Operands of one packed layout are taken as they are. Anything else is read into a packed layout first, element by
+element: a dense axis of size 1, or an axis of size 1 of a block, stretches; ragged axes that meet must agree.
+"""
+
+from typing import Any, NamedTuple
+
+from ..._array import RaggedArray, as_last, block_in
+from ..._errors import DynamicShapeError, complaint
+from ..._partition import BlockPartition, RowPartition, UniformPartition, block_of
+from ..._typing import Array
+from ...backends import is_array, kernels, kind, namespace
+from ...structure.agreement import agree
+from ...structure.blocks import as_table, elements, extents, is_packed, known_total, starts, steps
+from ...structure.levels import ancestors
+from ...structure.views import entries, fold, repeated
+from .mismatch import mismatch
+
+Met = tuple[RaggedArray, tuple[Any, ...], tuple[Any, ...]]
+"""Template, operands over its slots, and their states: all ``same``, or None for a number."""
+
+
+class _Form(NamedTuple):
+    """An operand as seen from the components: ``values`` by slot, its block, and how its entries are numbered."""
+
+    values: Array
+    block: BlockPartition
+    entry: str
+    """``same`` component by component, ``row`` one for each entry of axis 0, ``one`` for all."""
+
+
+def meet_blocks(op: str, operands: list[Any]) -> Met:
+    """Bring operands, of one library and at least one of them with a block, to the slots of one template."""
+    blocks = [x for x in operands if isinstance(x, RaggedArray) and x.block is not None]
+    lead = max(blocks, key=lambda x: (x.ndim, x.nrows != 1))
+    arrays = [x for x in operands if _is_operand(x)]
+    rows = {x.shape[0] for x in arrays if x.ndim == lead.ndim} - {1}
+    if lead.ragged_rank == lead.nrows == len(rows) == 1:
+        view = lead.kernels.call(repeated, block_in(lead), n=rows.pop())
+        many = RaggedArray(lead.values, (as_last(view),))
+        lead, operands = many, [many if x is lead else x for x in operands]
+    if any(x.ndim > lead.ndim for x in arrays):
+        tall = next(x for x in arrays if x.ndim > lead.ndim)
+        raise mismatch(op, lead, tall, "Leading axes cannot be added to a block.")
+    if all(x is lead or not (is_array(x) or isinstance(x, RaggedArray)) for x in operands) and is_packed(
+        block_in(lead)
+    ):
+        return _as_they_are(lead, operands)
+    forms = [None if x is not lead and not _is_operand(x) else _form(op, x, lead) for x in operands]
+    template = _template(op, forms, lead, operands)
+    k, block = lead.kernels, block_in(template)
+    out: list[Any] = []
+    for x, form in zip(operands, forms, strict=True):
+        if form is None:
+            out.append(x)
+        elif form.entry == "same" and is_packed(form.block) and form.block.axes == block.axes:
+            out.append(RaggedArray(form.values[: block.bound, ...], template.partitions))
+        else:
+            values = k.call(_read, form.values, form.block, block, template.partitions[:-1], entry=form.entry)
+            out.append(RaggedArray(values, template.partitions))
+    like = next(x for x, f in zip(out, forms, strict=True) if f is not None)
+    same = ("same",) * (len(template.partitions) + 1)
+    states = tuple(None if f is None else same for f in forms)
+    return RaggedArray(like.values, template.partitions), tuple(out), states
+
+
+def _is_operand(x: Any) -> bool:
+    return isinstance(x, RaggedArray) or is_array(x)
+
+
+def _as_they_are(lead: RaggedArray, operands: list[Any]) -> Met:
+    same = ("same",) * (len(lead.partitions) + 1)
+    return lead, tuple(operands), tuple(same if x is lead else None for x in operands)
+
+
+def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
+    above, axes = len(lead.partitions) - 1, len(block_in(lead).axes)
+    if isinstance(x, RaggedArray):
+        if x.ndim < lead.ndim:
+            raise mismatch(op, lead, x, "Insert axes of size 1 with `ra.expand_dims`.")
+        if len(x.partitions) == above and x.block is None:
+            return _from_entries(op, x, lead, above, axes)
+        if len(x.partitions) <= above:
+            raise mismatch(op, lead, x, "Their outer axes must agree.")
+        entry = _outer(op, x, lead, above)
+        block = block_of(x.partitions)
+        if block is None:
+            return _from_rows(op, x, lead, above, entry)
+        return _Form(*fold(x.values, block, axes - len(block.axes)), entry)
+    shape = (1,) * (lead.ndim - x.ndim) + tuple(x.shape)
+    rows, outer, component, inner = shape[0], shape[1 : above + 1], shape[above + 1 :][:axes], shape[above + 1 + axes :]
+    if any(n != 1 for n in outer) or rows not in (1, lead.nrows):
+        raise mismatch(op, lead, x)
+    values, block = entries(namespace(x).reshape(x, (rows, *component, *inner)), axes, block_in(lead).sizes)
+    entry = ("row" if above else "same") if rows == lead.nrows else "one"
+    return _Form(values, block, entry)
+
+
+def _from_entries(op: str, x: RaggedArray, lead: RaggedArray, above: int, axes: int) -> _Form:
+    """One item for each component, ragged as the axes above them are."""
+    _agree_above(op, x, lead, above)
+    return _Form(*entries(x.values, axes, block_in(lead).sizes), "same")
+
+
+def _agree_above(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> None:
+    for level, (p, q) in enumerate(zip(lead.partitions[:above], x.partitions[:above], strict=True), start=1):
+        if isinstance(p, RowPartition) and isinstance(q, RowPartition):
+            agree(op, p, q, level, outermost=level == 1)
+        elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
+            raise mismatch(op, lead, x, "Their outer axes must agree.")
+
+
+def _outer(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> str:
+    """Whether the entries above the components are the same."""
+    _agree_above(op, x, lead, above)
+    n, m = block_in(lead).nrows, x.partitions[above].nrows
+    if n == m:
+        return "same"
+    if m == 1 and not above:
+        return "one"
+    raise mismatch(op, lead, x)
+
+
+def _from_rows(op: str, x: RaggedArray, lead: RaggedArray, above: int, entry: str) -> _Form:
+    """Rows with one ragged axis among those of the components."""
+    parts = x.partitions[above:]
+    rows = [p for p in parts if isinstance(p, RowPartition)]
+    ahead = [p.length for p in parts[:-1] if isinstance(p, UniformPartition)]
+    if len(rows) != 1 or any(n != 1 for n in ahead) or not isinstance(parts[-1], RowPartition):
+        advice = "Make both one kind, with `ra.to_rows` or `ra.to_blocks`."
+        raise ValueError(complaint(op, f"blocks that broadcast with {lead.shape}", f"nested rows {x.shape}", advice))
+    sizes = namespace(rows[0].splits).reshape(rows[0].lengths, (rows[0].nrows, 1))
+    axes = (*(1 for _ in ahead), None)
+    block = BlockPartition(sizes, axes=axes, bound=x.capacity)
+    return _Form(*fold(x.values, block, len(block_in(lead).axes) - len(axes)), entry)
+
+
+def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: list[Any]) -> RaggedArray:
+    """The packed block that the operands broadcast to."""
+    there = [(f, x) for f, x in zip(forms, operands, strict=True) if f is not None]
+    other = next((x for _, x in there if x is not lead), lead)
+    block = block_in(lead)
+    axes: list[int | None] = []
+    columns: list[Array] = []
+    for r in range(len(block.axes)):
+        found: Any = None
+        for f, _ in there:
+            if len(f.block.axes) != len(block.axes):
+                raise mismatch(op, lead, other, "A ragged axis meets a uniform one.")
+            n = f.block.axes[r]
+            if n == 1:
+                continue
+            size = extents(f.block)[r]
+            if found is None:
+                found = (n, size, f)
+            elif (n is None) != (found[0] is None) or (n is not None and n != found[0]):
+                raise mismatch(op, lead, other)
+            elif n is None:
+                agree_sizes(op, found[1], size, len(lead.partitions) + r)
+        axes.append(1 if found is None else found[0])
+        if found is not None and found[0] is None:
+            columns.append(found[1] if found[2].entry != "one" else _everywhere(found[1], block.nrows))
+    sizes = as_table(columns, block.nrows, block.sizes)
+    made = BlockPartition(sizes, axes=tuple(axes), bound=0)
+    _inner(op, there, lead)
+    whole = [f.block for f, _ in there if f.block.axes == made.axes and f.entry == "same"]
+    shared = next((b.sizes for b in whole if is_packed(b)), None)
+    sizes = sizes if shared is None else shared
+    bound = min((_most(f) for f, _ in there if any(f.block is b for b in whole)), default=None)
+    if bound is None:
+        total = known_total(made)
+        if not isinstance(total, int):
+            raise DynamicShapeError(
+                complaint(op, "one operand as large as the result", "traced sizes", "Broadcast outside jit.")
+            )
+        bound = total
+    final = BlockPartition(sizes, axes=made.axes, bound=bound)
+    return RaggedArray(lead.values[:0, ...], (*lead.partitions[:-1], as_last(final)))
+
+
+def _most(f: _Form) -> int:
+    """A static limit of the elements of an operand."""
+    return min(f.block.bound, int(f.values.shape[0])) if is_packed(f.block) else f.block.bound
+
+
+def _everywhere(column: Array, n: int) -> Array:
+    xp = namespace(column)
+    return xp.broadcast_to(column, (n,))
+
+
+def _inner(op: str, there: list[tuple[_Form, Any]], lead: RaggedArray) -> None:
+    shapes = [tuple(f.values.shape[1:]) for f, _ in there]
+    for i in range(max(map(len, shapes))):
+        sizes = {s[-1 - i] for s in shapes if len(s) > i} - {1}
+        if len(sizes) > 1:
+            x = next(x for f, x in there if x is not lead and len(f.values.shape) > i + 1)
+            raise mismatch(op, lead, x)
+
+
+def agree_sizes(op: str, a: Array, b: Array, axis: int) -> None:
+    """Raise unless components have equal sizes along an axis, as far as can be known."""
+    if a is b:
+        return
+    k = kernels(a)
+    xp = namespace(a)
+    if a.shape != b.shape:
+        n = max(a.shape[0], b.shape[0])
+        a, b = (xp.broadcast_to(c, (n,)) if c.shape[0] == 1 else c for c in (a, b))
+    if k.is_concrete(a, b):
+        one, two = k.host(a), k.host(b)
+        if (one != two).any():
+            i = int((one != two).argmax())
+            got = f"{one[i]} and {two[i]} at component {i}"
+            raise ValueError(complaint(op, f"equal sizes along axis {axis}", got, "Align the components first."))
+    elif k.checking():
+        row = xp.argmax(xp.astype(a != b, xp.int32))
+        text = complaint(op, f"equal sizes along axis {axis}", "{a} and {b} at component {row}", "Align them first.")
+        k.check(xp.all(a == b), text, a=a[row], b=b[row], row=row)
+
+
+def _read(values: Array, block: BlockPartition, to: BlockPartition, above: tuple[Any, ...], *, entry: str) -> Array:
+    """The element of an operand that meets each slot of the packed ``to``; `neutral` in slack."""
+    e = elements(to, to.bound)
+    k, xp = kernels(to.sizes), namespace(to.sizes)
+    component = e.component
+    if entry == "one":
+        component = xp.where(component < to.nrows, xp.zeros_like(component), xp.ones_like(component))
+    elif entry == "row":
+        rows = ancestors(above, 0, to.nrows, to.sizes)
+        component = xp.where(
+            component < to.nrows, k.pick(rows, component), xp.asarray(block.nrows, dtype=component.dtype)
+        )
+    component = xp.minimum(component, xp.asarray(block.nrows, dtype=component.dtype))
+    slot = k.pick(starts(block), component)
+    for step, at, n, m in zip(steps(block), e.at, block.axes, to.axes, strict=True):
+        if n == 1 and m != 1:
+            continue
+        slot = slot + k.pick(step, component) * at
+    slot = xp.where(e.component < to.nrows, slot, xp.asarray(values.shape[0], dtype=slot.dtype))
+    return kernels(values).pick(values, slot, fill=neutral(values))
+
+
+def neutral(values: Array) -> int:
+    """What stands in slack where an operand is spread over rows or read by address: 1, or False.
+
+    With 1 no quotient, power, logarithm or angle of it is NaN there, nor is its gradient; 0 left 0 / 0, which no
+    result holds but ``jax_debug_nans`` sees.
+    """
+    return 0 if kind(values.dtype) == "bool" else 1

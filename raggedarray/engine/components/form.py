@@ -1,0 +1,156 @@
+"""Operands as lists of components, whatever divides them: rows, or blocks of several axes.
+
+A component has the axes of its block, which for rows is the one ragged axis, and then the inner axes. Results of
+components are put together here: equal sizes give a plain array, one ragged axis rows, several a packed block.
+"""
+
+from typing import Any, NamedTuple
+
+from ..._array import RaggedArray, as_last, rebuild
+from ..._errors import complaint
+from ..._partition import BlockPartition, Partition, RowPartition
+from ..._typing import Array
+from ...backends import Kernels, kernels, namespace
+from ...structure.agreement import agree
+from ...structure.blocks import extents, is_packed, packed
+from ...structure.levels import splits_of
+from ...structure.views import entries
+from ...structure.views import fold as fold_inner
+from ..along_axis import used_rows
+
+Sizes = tuple[Any, ...]
+"""Sizes of a component along its axes: an int where it is uniform, ``int[n]`` where it is ragged."""
+
+
+class Form(NamedTuple):
+    """Components: where the elements of each lie, and the levels above them."""
+
+    values: Array
+    block: BlockPartition
+    above: tuple[Partition, ...]
+    nrows: int
+    origin: Partition
+    """What divided the operand: the same object, or the same splits, means the same sizes."""
+
+    @property
+    def axes(self) -> tuple[int | None, ...]:
+        """Axes of a component, None where ragged."""
+        return (*self.block.axes, *self.values.shape[1:])
+
+    @property
+    def sizes(self) -> Sizes:
+        """Sizes of all components: on the host where they can be read, where a step costs no compiled program."""
+        block, k = self.block, kernels(self.block.sizes)
+        if k.name == "jax" and k.is_concrete(block.sizes):
+            block = BlockPartition(k.host(block.sizes), axes=block.axes, bound=block.bound)
+        return (*extents(block), *self.values.shape[1:])
+
+    @property
+    def columns(self) -> int:
+        """How many axes are ragged."""
+        return self.block.axes.count(None)
+
+
+def any_ragged(*xs: Any) -> bool:
+    """Whether some operand is ragged."""
+    return any(isinstance(x, RaggedArray) for x in xs)
+
+
+def form_of(op: str, x: RaggedArray) -> Form:
+    """The innermost components of ``x``."""
+    *above, last = x.partitions
+    block = x.block
+    if block is None:
+        assert isinstance(last, RowPartition)
+        k = kernels(last.splits)
+        known = k.name == "jax" and k.is_concrete(last)
+        sizes = k.index(_as_column(RowPartition(k.host(last.splits)))) if known else _as_column(last)
+        block = BlockPartition(sizes, axes=(None,), bound=x.capacity)
+    return Form(x.values, block, tuple(above), x.nrows, last)
+
+
+def _as_column(p: RowPartition) -> Array:
+    return namespace(p.splits).reshape(p.lengths, (p.nrows, 1))
+
+
+def form_of_entries(values: Array, lead: Form) -> Form:
+    """The entries ``values[i]`` of a plain array as components, one for each row of ``lead``."""
+    flat, block = entries(values, values.ndim - 1, lead.block.sizes)
+    return Form(flat, block, lead.above, lead.nrows, as_last(block))
+
+
+def same_structure(op: str, forms: list[Form]) -> None:
+    """Raise, naming the first differing place, unless operands have the same levels above as many components."""
+    first = forms[0]
+    for i, form in enumerate(forms[1:], start=1):
+        if len(form.above) != len(first.above):
+            want, got = f"{len(first.above)} levels above the components", f"{len(form.above)} in operand {i}"
+            raise ValueError(complaint(op, want, got, "Nest both alike."))
+        for level, (p, q) in enumerate(zip(first.above, form.above, strict=True), start=1):
+            if isinstance(p, RowPartition) and isinstance(q, RowPartition):
+                agree(op, p, q, level, outermost=level == 1)
+            elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
+                want, got = f"operands with one structure along axis {level}", f"another in operand {i}"
+                raise ValueError(complaint(op, want, got, "Nest both alike."))
+        if form.block.nrows != first.block.nrows:
+            want, got = f"{first.block.nrows} components", f"{form.block.nrows} in operand {i}"
+            raise ValueError(complaint(op, want, got, "Pass one component for each."))
+
+
+def used_components(form: Form) -> Any:
+    """How many components there are: an int, or where rows may be slack an array."""
+    return used_rows((*form.above, as_last(form.block)), form.block.sizes) if form.above else form.block.nrows
+
+
+def fold(form: Form, count: int) -> Form:
+    """The first ``count`` inner axes as axes of the block."""
+    values, block = fold_inner(form.values, form.block, count)
+    return form._replace(values=values, block=block)
+
+
+def block_axes(sizes: Sizes) -> int:
+    """How many leading axes of a component belong to its block: all up to the last ragged one."""
+    return max((i + 1 for i, n in enumerate(sizes) if not isinstance(n, int)), default=0)
+
+
+def block_of_sizes(sizes: Sizes, bound: int, k: Kernels) -> BlockPartition:
+    """Packed components of these sizes, at least one of them ragged, in backend ``k``."""
+    columns = [n for n in sizes if not isinstance(n, int)]
+    axes = tuple(n if isinstance(n, int) else None for n in sizes)
+    table = namespace(columns[0]).stack(columns, axis=1)
+    return BlockPartition(table if kernels(table) is k else k.index(table), axes=axes, bound=bound)
+
+
+def put_together(form: Form, block: BlockPartition | None, values: Array, like: tuple[Form, ...] = ()) -> Any:
+    """Components over the levels above ``form``: packed in ``block``, or without one an entry of ``values`` each.
+
+    One that agrees with an operand of ``like`` takes the partition of that operand, which is the same then.
+    """
+    if block is None:
+        return rebuild(form.nrows, form.above, values)
+    last: Any = as_last(block)
+    if block.axes == (None,):
+        twin = next((f for f in like if isinstance(f.origin, RowPartition) and f.block is block), None)
+        last = RowPartition(_column_splits(block.sizes)) if twin is None else twin.origin
+    return RaggedArray(values, (*form.above, last))
+
+
+def _column_splits(sizes: Array) -> Array:
+    k = kernels(sizes)
+    known = k.name == "jax" and k.is_concrete(sizes)
+    return k.index(splits_of(k.host(sizes)[:, 0])) if known else splits_of(sizes[:, 0])
+
+
+def packed_like(sizes: Sizes, forms: tuple[Form, ...], known: list[Sizes]) -> BlockPartition | None:
+    """The packed block of an operand with these very sizes: the same arrays."""
+    for form, mine in zip(forms, known, strict=True):
+        count = len(form.block.axes)
+        pairs = zip(sizes[:count], mine, strict=False)
+        if block_axes(sizes) == count and all(a == b if type(a) is type(b) is int else a is b for a, b in pairs):
+            bound = _bound(form)
+            return form.block if is_packed(form.block) and form.block.bound == bound else packed(form.block, bound)
+    return None
+
+
+def _bound(form: Form) -> int:
+    return min(form.block.bound, int(form.values.shape[0])) if is_packed(form.block) else form.block.bound

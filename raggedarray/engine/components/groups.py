@@ -1,0 +1,55 @@
+"""What a reduction leaves of packed components: the groups of their elements, and the structure of the result."""
+
+from math import prod
+from typing import Any
+
+from ..._array import RaggedArray, as_last, block_in, rebuild
+from ..._errors import complaint
+from ..._partition import BlockPartition, RowPartition, uniform_levels
+from ..._typing import Array
+from ...backends import namespace
+from ...structure.blocks import component_splits, groups
+from ...structure.levels import Groups
+
+
+def block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]:
+    """Groups of elements of components, and whether there are as many as fit: more only where nothing is reduced."""
+    block = block_in(x)
+    left = [block.axes[r] for r in range(len(block.axes)) if r not in reduced]
+    limit = x.capacity
+    if None not in left:
+        limit = block.nrows * prod(n or 0 for n in left)
+    made, segments = groups(block, reduced, x.capacity, limit)
+    if None not in left or x.kernels.trims:
+        return Groups(x.nrows, (as_last(made),), segments, new=True), True
+    need = component_splits(made)[-1]
+    found = Groups(x.nrows, (as_last(made),), segments, new=True)
+    advice = "Call `ra.with_capacity(x, n)` first."
+    if x.kernels.checking():
+        text = complaint("reduction", "a capacity of at least {need}", f"{limit}", advice)
+        x.kernels.check(need <= limit, text, need=need)
+    return found, need <= limit
+
+
+def settle(x: RaggedArray, made: Any, values: Array, units: tuple[int, ...]) -> Any:
+    """What is left of the components of ``x``: one ragged axis is rows, none is a uniform axis."""
+    axes = list(made.axes)
+    for r in units:
+        axes.insert(r, 1)
+    block = BlockPartition(made.sizes, axes=tuple(axes), bound=made.bound)
+    if None not in axes:
+        uniform = uniform_levels(block.nrows, tuple(n or 0 for n in axes))
+        return rebuild(x.nrows, (*x.partitions[:-1], *uniform), values)
+    if axes == [None]:
+        return RaggedArray(values, (*x.partitions[:-1], RowPartition(x.kernels.call(component_splits, block))))
+    return RaggedArray(values, (*x.partitions[:-1], as_last(block)))
+
+
+def more_axes(out: Any, axis: int, more: int) -> Any:
+    """Insert axes of size 1 before ``axis``, which is uniform."""
+    if not isinstance(out, RaggedArray):
+        return namespace(out).reshape(out, (*out.shape[:axis], *(1,) * more, *out.shape[axis:]))
+    at = axis - out.ragged_rank
+    shape = out.values.shape
+    values = out.xp.reshape(out.values, (*shape[:at], *(1,) * more, *shape[at:]))
+    return RaggedArray(values, out.partitions)

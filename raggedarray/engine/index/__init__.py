@@ -1,0 +1,1 @@
+"""Indexing: keys are read once, then entries are gathered, of rows or of blocks."""

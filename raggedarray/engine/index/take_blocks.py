@@ -1,0 +1,97 @@
+"""Components and runs by index, where indices may be traced: `take` and `narrow` of blocks."""
+
+from typing import Any
+
+from ..._array import RaggedArray, block_in
+from ..._errors import complaint
+from ..._partition import BlockPartition
+from ..._typing import Array
+from ...backends import Kernels, is_array, kernels, kind, namespace
+from ...structure.blocks import as_table, extents
+from ...structure.views import cut
+from ..arguments import sizes_of
+from ..indices import to_dtype, widened
+from ..overflow import spoil
+from ..resizing import with_capacity
+from .blocks import block_getitem
+from .gather import FAR
+from .gather_blocks import in_use, over
+
+
+def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) -> Any:
+    """Components by index, as a view; or entries of every component along one of their axes, by a gather."""
+    if isinstance(indices, RaggedArray):
+        got = f"ragged indices of shape {indices.shape}"
+        raise ValueError(complaint(op, "dense indices for a block", got, "Convert it with `ra.to_rows(x)`."))
+    key = [*(slice(None),) * axis, indices, *(slice(None),) * (x.ndim - axis - 1)]
+    size = None if capacity is None else sizes_of(op, capacity)
+    if axis < len(x.partitions):
+        return block_getitem(x, key, op=op, capacity=size)
+    out = block_getitem(x, key, op=op)
+    return out if size is None or not isinstance(out, RaggedArray) else with_capacity(out, size)
+
+
+def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) -> RaggedArray:
+    """``length`` entries from ``start`` of every component along one of its axes, ints or one for each: a view."""
+    block, r = block_in(x), axis - len(x.partitions)
+    if r < 0:
+        advice = "Slice the components, `x[a:b]`, or convert it with `ra.to_rows(x)`."
+        raise ValueError(complaint(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
+    k = kernels(block.sizes)
+    size = extents(block)[r]
+    begin, count = (_each(op, k, block, a, what) for a, what in ((start, "start"), (length, "length")))
+    view, short = k.call(_narrowed, block, begin, count, in_use(x), axis=r)
+    if k.is_concrete(short):
+        if bool(short[0]):
+            _, n, at, have = (int(a) for a in short)
+            got = f"{n} from {at} in a component of size {have}"
+            advice = "Use `x[:, a:b]` to clip."
+            raise ValueError(complaint(op, f"runs within every component along axis {axis}", got, advice))
+        values = x.values
+    else:
+        if k.checking():
+            _, n, at, have = short
+            got = "{n} from {at} in a component of size {have}"
+            advice = "Use `x[:, a:b]` to clip."
+            text = complaint(op, f"runs within every component along axis {axis}", got, advice)
+            k.check(~short[0], text, n=n, at=at, have=have)
+        values = spoil(x.values, ~short[0])
+    static = length if isinstance(size, int) and isinstance(length, int) else None
+    if static is not None:
+        axes = (*view.axes[:r], static, *view.axes[r + 1 :])
+        kept = [s for q, s in enumerate(extents(view)) if q != r and view.axes[q] is None]
+        table = as_table(kept, view.nrows, view.sizes)
+        view = BlockPartition(table, view.strides, view.offsets, axes=axes, bound=view.bound)
+    return over(RaggedArray(values, x.partitions), view)
+
+
+def _each(op: str, k: Kernels, block: BlockPartition, given: Any, what: str) -> Array:
+    if isinstance(given, RaggedArray):
+        given = given.values
+    if not is_array(given):
+        given = max(min(sizes_of(op, given), FAR), -FAR)
+        return namespace(block.sizes).full((block.nrows,), given, dtype=block.sizes.dtype)
+    if kind(given.dtype) not in ("int", "uint") or (given.ndim and tuple(given.shape) != (block.nrows,)):
+        got = f"{given.dtype} of shape {tuple(given.shape)}"
+        raise TypeError(complaint(op, f"an integer {what}, or one for each component", got, "Convert it."))
+    given = widened(given, k)
+    given = to_dtype(given if kernels(given) is k else k.asarray(given), block.sizes)
+    return namespace(given).broadcast_to(given, (block.nrows,))
+
+
+def _narrowed(
+    block: BlockPartition, start: Array, length: Array, used: Array, *, axis: int
+) -> tuple[BlockPartition, tuple[Array, ...]]:
+    xp = namespace(block.sizes)
+    size = extents(block)[axis]
+    size = xp.full((block.nrows,), size, dtype=block.sizes.dtype) if isinstance(size, int) else size
+    begin = xp.where(start < 0, start + size, start)
+    bad = used & ((begin < 0) | (length < 0) | (begin + length > size))
+    inside = ~bad & used
+    begin, count = xp.where(inside, begin, xp.zeros_like(begin)), xp.where(inside, length, xp.zeros_like(length))
+    view = cut(block, axis, begin, count, 1)
+    if not block.nrows:
+        nothing = xp.zeros((), dtype=size.dtype)
+        return view, (xp.asarray(False), nothing, nothing, nothing)
+    row = xp.argmax(xp.astype(bad, xp.int32))
+    return view, (xp.any(bad), length[row], start[row], size[row])

@@ -1,0 +1,37 @@
+"""What happens when data does not fit a static size: an error, or, where nothing can raise, no silent loss.
+
+Sizes that can be read raise at once. Traced ones are checked at run time under `checks`; under plain jit the result
+is the fill in every row and slot, and what is computed from it too: see ``_marks``.
+"""
+
+from typing import Any
+
+from .._array import RaggedArray
+from .._errors import complaint
+from ..backends import kernels, kind
+from ..structure.overflow import marked
+from ..structure.overflow import spoil as spoil
+
+
+def fits(op: str, needed: Any, available: int, what: str, keyword: str) -> Any:
+    """True, or a traced bool: whether ``needed`` entries fit the static size ``available``."""
+    advice = f"Pass a larger `{keyword}`." if keyword else "Pass a larger one."
+    k = kernels(needed) if hasattr(needed, "dtype") else None
+    if k is None or k.is_concrete(needed):
+        if int(needed) > available:
+            raise ValueError(complaint(op, f"{what} of at least {int(needed)}", f"{available}", advice))
+        return True
+    ok = needed <= available
+    if k.checking():
+        k.check(ok, f"{op}: expected {what} of at least {{needed}}, got {available}. {advice}", needed=needed)
+    return ok
+
+
+def with_mark(x: Any, ok: Any) -> Any:
+    """A result, spoiled before unless ``ok``, and marked where its fill does not carry itself on.
+
+    NaN does, so partitions of inexact values stay as they are, and all results of one structure share their row ids.
+    """
+    if ok is True or not isinstance(x, RaggedArray) or kind(x.dtype) in ("float", "complex"):
+        return x
+    return RaggedArray(x.values, (*x.partitions[:-1], marked(x.partitions[-1], x.capacity, ok)))

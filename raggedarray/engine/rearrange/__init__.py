@@ -1,0 +1,1 @@
+"""Entries moved along ragged axes: within rows, from row to row, within blocks."""

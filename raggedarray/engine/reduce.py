@@ -1,0 +1,295 @@
+"""How a reduction runs: axes to levels and inner axes, one frame for the body, the structure of the result.
+
+The body of a reduction is written once, in terms of `Frame.reduce` (all elements of a group to one) and
+`Frame.spread` (one item of each group back to its elements), and serves any set of axes.
+"""
+
+from collections.abc import Callable
+from operator import index
+from typing import Any, NamedTuple
+
+from .._array import RaggedArray, block_in, rebuild
+from .._errors import DynamicShapeError, complaint
+from .._partition import Partition, RowPartition, UniformPartition, entry_counts
+from .._typing import Array, Axis
+from ..backends import Reduction, is_half, kernels, kind, namespace
+from ..backends.generic import identity
+from ..structure.levels import Groups, column, group, longest_row, traced_longest, used_mask, used_slots
+from .arguments import sizes_of
+from .broadcast.rows import Plan, lay_out, meet, plan
+from .components.groups import block_groups, more_axes, settle
+from .overflow import fits, spoil
+from .packing import contiguous, to_rows
+
+
+class Axes(NamedTuple):
+    """Reduced axes: levels, axes of ``values``, and some but not all axes of a block (all static)."""
+
+    levels: tuple[int, ...]
+    inner: tuple[int, ...]
+    block: tuple[int, ...] = ()
+
+
+def normal_axes(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
+    """Axes as a sorted tuple of non-negative ints."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    try:
+        given = tuple(index(a) for a in given)
+    except TypeError:
+        raise TypeError(complaint(op, "an int axis, a tuple of them or None", repr(axis), "Name the axes.")) from None
+    for a in given:
+        if not -ndim <= a < ndim:
+            raise IndexError(complaint(op, f"an axis from {-ndim} to {ndim - 1}", str(a), "Check `x.shape`."))
+    axes = tuple(sorted(a % ndim for a in given))
+    if len(set(axes)) < len(axes):
+        raise ValueError(complaint(op, "each axis once", str(axis), "Drop the repeated axis."))
+    return axes
+
+
+def split_axes(op: str, x: RaggedArray, axis: Axis) -> Axes:
+    """Axes of a RaggedArray as levels and axes of its values."""
+    axes = normal_axes(op, axis, x.ndim)
+    rank = x.ragged_rank
+    if x.block is not None:
+        last = rank - 1 + len(x.block.axes)
+        inside = tuple(a - rank for a in axes if rank <= a <= last)
+        return Axes(tuple(a for a in axes if a < rank), tuple(a - last for a in axes if a > last), inside)
+    return Axes(tuple(a for a in axes if a <= rank), tuple(a - rank for a in axes if a > rank))
+
+
+class Frame:
+    """What the body of a reduction sees of the structure. Reduced inner axes stay, with size 1."""
+
+    def __init__(self, x: RaggedArray, axes: Axes, length: int | None) -> None:
+        self.x, self.axes, self.kernels, self.xp = x, axes, x.kernels, x.xp
+        self.whole = len(axes.levels) == x.ragged_rank + 1
+        self.groups: Groups | None = None
+        self.ok: Any = True
+        if axes.block:
+            self.groups, self.ok = block_groups(x, axes.block)
+        elif axes.levels and not self.whole:
+            self.groups = group(x.partitions, axes.levels, x.capacity, length, x.values)
+
+    def reduce(self, how: Reduction, v: Array) -> Array:
+        """``[capacity, *inner]`` to ``[groups, *inner]``."""
+        if self.axes.inner:
+            v = reduce_axes(how, v, self.axes.inner)
+        if self.whole:
+            if not self.kernels.trims:
+                nothing = self.xp.asarray(identity(how, v.dtype, self.xp), dtype=v.dtype)
+                v = self.xp.where(column(used_mask(self.x.partitions, v.shape[0]), v), v, nothing)
+            return reduce_axes(how, v, (0,))
+        return v if self.groups is None else self.kernels.segment_reduce(how, v, self.groups.segments)
+
+    def spread(self, items: Array) -> Array:
+        """``[groups, *inner]`` to ``[capacity, *inner]``; 0 in slack."""
+        capacity = self.x.capacity
+        if self.whole:
+            mask = column(used_mask(self.x.partitions, capacity), items)
+            return self.xp.where(mask, items, self.xp.zeros_like(items))
+        return items if self.groups is None else self.kernels.spread(items, self.groups.segments, capacity)
+
+    def count(self, v: Array, where: Array | None, dtype: Any) -> Array:
+        """Elements in each group, to divide by: ``[groups, *1]``, or under ``where`` ``[groups, *inner]``."""
+        xp = self.xp
+        if where is not None:
+            return xp.astype(self.reduce("sum", xp.astype(xp.broadcast_to(where, v.shape), self._index())), dtype)
+        size = 1
+        for a in self.axes.inner:
+            size *= v.shape[a]
+        if self.whole:
+            count = xp.reshape(used_slots(self.x.partitions), (1,))
+        elif self.groups is None:
+            count = xp.ones((1,), dtype=self._index())
+        elif self.groups.segments.splits is not None:
+            count = self.groups.segments.splits[1:] - self.groups.segments.splits[:-1]
+        else:
+            ones = xp.ones((self.x.capacity,), dtype=self._index())
+            count = self.kernels.segment_reduce("sum", ones, self.groups.segments)
+        return column(xp.astype(count, dtype) * size, v)
+
+    def _index(self) -> Any:
+        return self.xp.int32
+
+    def finish(self, values: Array, keepdims: bool) -> tuple[Array, tuple[Partition, ...] | None]:
+        """The result's flat values, and its partitions if they were computed here."""
+        if self.axes.inner and not keepdims:
+            values = self.xp.squeeze(values, axis=self.axes.inner)
+        if self.whole:
+            lead = (1,) * (self.x.ragged_rank + 1) if keepdims else ()
+            values = self.xp.reshape(values, (*lead, *values.shape[1:]))
+        return values, self.groups.partitions if self.groups is not None and self.groups.new else None
+
+
+def reduce_axes(how: Reduction, v: Array, axes: tuple[int, ...]) -> Array:
+    """Reduce uniform axes, kept with size 1; over no elements, the identity."""
+    xp = namespace(v)
+    if any(v.shape[a] == 0 for a in axes):
+        shape = tuple(1 if i in axes else n for i, n in enumerate(v.shape))
+        return xp.full(shape, identity(how, v.dtype, xp), dtype=v.dtype)
+    if kind(v.dtype) == "bool":
+        return (xp.all if how == "min" else xp.any)(v, axis=axes, keepdims=True)
+    if how in ("sum", "prod"):
+        return getattr(xp, how)(v, axis=axes, keepdims=True, dtype=v.dtype)
+    return getattr(xp, how)(v, axis=axes, keepdims=True)
+
+
+def run(
+    op: str,
+    body: Callable[..., Array],
+    x: RaggedArray,
+    *scalars: Any,
+    axis: Axis,
+    keepdims: bool,
+    where: Any = None,
+    length: int | None = None,
+    **static: Any,
+) -> Any:
+    """Reduce a RaggedArray: ``body(frame, values, where, *scalars, **static)``, then its structure."""
+    operands = meet(op, (contiguous(x),) if where is None else (contiguous(x), where))[1]
+    x = operands[0]
+    states: Any = None
+    agrees: Any = True
+    if where is not None:
+        given = operands[1]
+        if not (isinstance(given, bool) or (hasattr(given, "dtype") and kind(given.dtype) == "bool")):
+            what = str(given.dtype) if hasattr(given, "dtype") else repr(given)
+            raise TypeError(complaint(op, "a bool where=", what, "Compare it first."))
+        met = plan(op, operands)
+        if met.template.shape != x.shape:
+            raise ValueError(
+                complaint(op, f"where= that broadcasts to {x.shape}", f"{operands[1].shape}", "Reduce its rank.")
+            )
+        x, operands, states = RaggedArray(met.operands[0].values, met.template.partitions), [*met.operands], met.states
+        agrees = met.ok
+        x = RaggedArray(x.values[: met.template.capacity, ...], met.template.partitions)
+    axes = split_axes(op, x, axis)
+    if x.block is not None:
+        counted = None if where is None else _on_slots(x, operands[1])
+        return _run_block(op, body, x, *scalars, axes=axes, keepdims=keepdims, where=counted, length=length, **static)
+    length = None if length is None else sizes_of(op, length)
+    length, ok = column_length(op, x, axes, length)
+    ok = agrees if ok is True else ok if agrees is True else ok & agrees
+    args = (x, None if where is None else operands[1], *scalars)
+    values, new = x.kernels.call(
+        _run, *args, body=body, axes=axes, length=length, keepdims=keepdims, states=states, ok=ok, **static
+    )
+    if not axes.levels:
+        return rebuild(x.nrows, x.partitions, values)
+    if len(axes.levels) == x.ragged_rank + 1:
+        return values
+    kept = x.partitions[: axes.levels[0] - 1] if new is None else new
+    nrows = x.nrows if axes.levels[0] else length
+    assert nrows is not None
+    if keepdims:
+        nrows, kept = _with_unit_axes(nrows, kept, axes.levels, x.ragged_rank + 1, values.shape[0])
+    return rebuild(nrows, kept, values)
+
+
+def _on_slots(x: RaggedArray, where: Any) -> Any:
+    return where if isinstance(where, bool) else RaggedArray(where.values[: x.capacity, ...], x.partitions)
+
+
+def _run_block(
+    op: str, body: Callable[..., Array], x: RaggedArray, *scalars: Any, axes: Axes, keepdims: bool, where: Any,
+    length: int | None, **static: Any,
+) -> Any:  # fmt: skip
+    """The same for a packed block: over all its axes it is rows of elements, over some with others, rows of rows."""
+    block, rank = block_in(x), x.ragged_rank
+    more = len(block.axes) - 1
+    inner = tuple(a + rank for a in axes.inner)
+    options: dict[str, Any] = {"keepdims": keepdims, "length": length, **static}
+    if len(axes.block) == more + 1 and more + 1:
+        only = where if isinstance(where, bool | None) else where.components_as_rows(op)
+        out = run(
+            op, body, x.components_as_rows(op), *scalars, axis=(*axes.levels, rank, *inner), where=only, **options
+        )
+        return more_axes(out, rank, more) if keepdims else out
+    if axes.levels:
+        only = where if isinstance(where, bool | None) else to_rows(where)
+        axis = (*axes.levels, *(a + rank for a in axes.block), *(a + more for a in inner))
+        return run(op, body, to_rows(x), *scalars, axis=axis, where=only, **options)
+    if length is not None:
+        raise ValueError(complaint(op, "no length=, as the result's size is known", str(length), "Drop it."))
+    same = ("same",) * (rank + 1)
+    states = None if where is None else (same, None if isinstance(where, bool) else same)
+    values, new = x.kernels.call(
+        _run, x, where, *scalars, body=body, axes=axes, length=None, keepdims=keepdims, states=states, ok=True, **static
+    )
+    if not axes.block:
+        return RaggedArray(values, x.partitions)
+    return settle(x, new[-1], values, axes.block if keepdims else ())
+
+
+def _run(
+    x: RaggedArray, where: Any, *scalars: Any, body: Any, axes: Axes, length: int | None, keepdims: bool, states: Any,
+    ok: Any, **static: Any,
+) -> Any:  # fmt: skip
+    if where is not None:
+        where = lay_out(Plan(x, (x, where), states))[1]
+    frame = Frame(x, axes, length)
+    out = body(frame, x.values, where, *scalars, **static)
+    return frame.finish(spoil(spoil(out, ok), frame.ok), keepdims)
+
+
+def column_length(op: str, x: RaggedArray, axes: Axes, length: int | None) -> tuple[int | None, Any]:
+    """Size of the first kept axis when axis 0 is reduced and a ragged one becomes dense; whether rows fit."""
+    kept = [level for level in range(x.ragged_rank + 1) if level not in axes.levels]
+    p = x.partitions[kept[0] - 1] if kept and kept[0] > 0 else None
+    if not isinstance(p, RowPartition):
+        if length is not None:
+            raise ValueError(
+                complaint(op, "no length=, as the result's size is known", str(length), "Drop it, or reduce axis 0.")
+            )
+        return (p.length if isinstance(p, UniformPartition) else None), True
+    k = kernels(p.splits)
+    if k.is_concrete(p.splits):
+        longest: Any = longest_row(p)
+        fits(op, longest, longest if length is None else length, "a length", "length=")
+        return (longest if length is None else length), True
+    if length is None:
+        raise DynamicShapeError(complaint(op, "a static length", "traced row lengths", "Pass `length=`."))
+    return length, fits(op, k.call(traced_longest, p), length, "a length", "length=")
+
+
+def column_bound(x: RaggedArray, axes: Axes) -> int | None:
+    """A static size that `column_length` cannot exceed, for ops that only use columns as groups."""
+    kept = [level for level in range(x.ragged_rank + 1) if level not in axes.levels]
+    if not kept or kept[0] == 0 or x.block is not None:
+        return None
+    p = x.partitions[kept[0] - 1]
+    return p.length if isinstance(p, UniformPartition) else entry_counts(x.partitions, x.capacity)[kept[0]]
+
+
+def _with_unit_axes(
+    nrows: int, kept: tuple[Partition, ...], reduced: tuple[int, ...], levels: int, entries: int
+) -> tuple[int, tuple[Partition, ...]]:
+    """Put an axis of size 1 where each reduced level was."""
+    counts = entry_counts(kept, entries) if kept else (nrows,)
+    below = iter(zip(kept, counts[1:], strict=False))
+    first = next(level for level in range(levels) if level not in reduced)
+    out: tuple[Partition, ...] = ()
+    above = 1 if first else nrows
+    for level in range(1, levels):
+        if level in reduced:
+            out = (*out, UniformPartition(above, 1))
+        elif level == first:
+            out, above = (*out, UniformPartition(above, nrows)), nrows
+        else:
+            p, above = next(below)
+            out = (*out, p)
+    return (1 if first else nrows), out
+
+
+def accumulator(x: Array, want: str) -> Any:
+    """Dtype to accumulate in: float32 for halves; for ``sum`` the default integer, for ``float`` the default float."""
+    k, xp, what = kernels(x), namespace(x), kind(x.dtype)
+    if is_half(x.dtype):
+        return xp.float32
+    if what in ("float", "complex"):
+        return x.dtype
+    if want == "sum":
+        return k.dtype("uint64" if what == "uint" else "int64", x)
+    return k.dtype("float64", x)

@@ -1,0 +1,107 @@
+"""Rows and components of an array whose splits can be read, one by one."""
+
+from typing import Any
+
+from .._array import RaggedArray, as_last, block_in, rebuild
+from .._errors import DynamicShapeError, complaint
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of
+from .._typing import Array
+from ..backends import Kernels, kernels, namespace
+from ..structure.blocks import is_packed, on_host
+
+
+def need_lengths(x: RaggedArray, op: str, advice: str) -> None:
+    if not x.kernels.is_concrete(x.partitions):
+        raise DynamicShapeError(complaint(op, "row lengths that can be read", "traced ones", advice))
+
+
+def host_partitions(x: RaggedArray) -> tuple[Partition, ...]:
+    """The partitions with their splits as NumPy arrays (concrete)."""
+
+    def moved(p: Any) -> Any:
+        if isinstance(p, BlockPartition):
+            k = kernels(p.sizes)
+            arrays = (None if a is None else k.host(a) for a in (p.sizes, p.strides, p.offsets))
+            return BlockPartition(*arrays, axes=p.axes, bound=p.bound)
+        return p if isinstance(p, UniformPartition) else RowPartition(kernels(p.splits).host(p.splits))
+
+    return tuple(map(moved, x.partitions))
+
+
+def rows_of(x: RaggedArray, index: Any, op: str, advice: str) -> list[Any]:
+    """Single rows by index (concrete structure)."""
+    need_lengths(x, op, advice)
+    k = x.kernels
+    if block_of(x.partitions) is not None:
+        return _of_block(x, index)
+    splits = [None if isinstance(p, UniformPartition) else k.host(p.splits) for p in x.partitions]
+    concrete = not k.trims and k.is_concrete(x.values)
+    values = k.host(x.values) if concrete else x.values  # slicing a JAX array compiles once a length
+    return [_row(k, x.partitions, splits, values, i, concrete) for i in index]
+
+
+def _of_block(x: RaggedArray, index: Any) -> list[Any]:
+    """Components of a block, or rows of them."""
+    k, block = x.kernels, block_of(x.partitions)
+    assert block is not None
+    concrete = not k.trims and k.is_concrete(x.values)
+    values = k.host(x.values) if concrete else x.values
+    if len(x.partitions) > 1:
+        return [_row_of_components(x, i) for i in index]
+    host = on_host(block)
+    out = []
+    for i in index:
+        shape, at = tuple(host.sizes[i].tolist()), int(host.offsets[i])
+        if is_packed(block) or not all(shape):
+            here = values[at : at + int(host.counts[i]), ...] if all(shape) else values[:0, ...]
+            component = namespace(here).reshape(here, (*shape, *values.shape[1:]))
+        else:
+            component = kernels(values).strided(values, at, shape, tuple(host.strides[i].tolist()))
+        out.append(k.asarray(component) if concrete else component)
+    return out
+
+
+def _row_of_components(x: RaggedArray, i: int) -> RaggedArray:
+    """One row of a list of lists of components: the same buffer, fewer components."""
+    block = block_in(x)
+    k, host = kernels(block.sizes), on_host(block)
+    ends = [k.host(s) for s in RaggedArray(block.sizes, x.partitions[:-1]).nested_row_splits]
+    first, last = i, i + 1
+    above: tuple[Partition, ...] = ()
+    for level, (p, s) in enumerate(zip(x.partitions[:-1], ends, strict=True)):
+        if level and isinstance(p, UniformPartition):
+            above = (*above, UniformPartition(last - first, p.length))
+        elif level:
+            above = (*above, RowPartition(k.index(s[first : last + 1] - s[first])))
+        first, last = int(s[first]), int(s[last])
+    sizes = block.sizes[first:last, ...]
+    if is_packed(block):
+        total = int(host.counts[first:last].sum())
+        start = int(host.offsets[first]) if last > first else 0
+        part = BlockPartition(sizes, axes=block.axes, bound=total)
+        return RaggedArray(x.values[start : start + total, ...], (*above, as_last(part)))
+    assert block.strides is not None and block.offsets is not None
+    part = BlockPartition(
+        sizes, block.strides[first:last, ...], block.offsets[first:last, ...], axes=block.axes, bound=block.bound
+    )
+    return RaggedArray(x.values, (*above, as_last(part)))
+
+
+def _row(k: Kernels, partitions: tuple[Partition, ...], splits: list[Any], values: Array, i: int, move: bool) -> Any:
+    start, end = i, i + 1
+    new: tuple[Partition, ...] = ()
+    nrows = None
+    for p, s in zip(partitions, splits, strict=True):
+        if isinstance(p, UniformPartition):
+            first, last = start * p.length, end * p.length
+        else:
+            first, last = int(s[start]), int(s[end])
+        if nrows is None:
+            nrows = last - first
+        elif isinstance(p, UniformPartition):
+            new = (*new, UniformPartition(end - start, p.length))
+        else:
+            new = (*new, RowPartition(k.index(s[start : end + 1] - first)))
+        start, end = first, last
+    here = values[start:end, ...]
+    return rebuild(nrows or 0, new, k.asarray(here) if move else here)

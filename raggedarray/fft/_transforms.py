@@ -1,0 +1,137 @@
+"""Fourier transforms and shifts of the components of a RaggedArray."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._array import RaggedArray
+from .._errors import complaint
+from .._partition import BlockPartition
+from .._typing import Array
+from ..backends import kernels, kind, namespace
+from ..engine.broadcast.rows import meet
+from ..engine.components.buckets import Work
+from ..engine.components.form import Form, Sizes, form_of, put_together
+from ..engine.packing import contiguous
+from ..engine.reduce import normal_axes
+from ..structure.blocks import Elements, addresses, elements, extents
+from ._dft import Step, body, given_size, result_size
+
+KINDS = {"fft": "c", "ifft": "c", "fftn": "c", "ifftn": "c", "rfft": "r", "rfftn": "r", "irfft": "h", "irfftn": "h",
+         "hfft": "h", "ihfft": "r"}  # fmt: skip
+"""What happens along the last axis."""
+
+
+def _component_axes(op: str, x: RaggedArray, axes: Any) -> tuple[int, ...]:
+    depth = len(x.partitions)
+    if axes is None:
+        return tuple(range(x.ndim - depth))
+    found: tuple[int, ...] = ()
+    for a in (axes,) if isinstance(axes, int) else axes:
+        found = (*found, *normal_axes(op, a, x.ndim))
+    if len(set(found)) < len(found):
+        raise ValueError(complaint(op, "different axes", f"{tuple(axes)}", "Name each once."))
+    if any(a < depth for a in found):
+        got = str(next(a for a in found if a < depth))
+        raise ValueError(complaint(op, f"axes from {depth} to {x.ndim - 1}", got, "Name axes of the components."))
+    return tuple(a - depth for a in found)
+
+
+def transform(
+    name: str, x: RaggedArray, s: tuple[int, ...] | None, axes: tuple[int, ...] | None, norm: str, bucket: Any
+) -> Any:
+    """Transform ``name`` along ``axes``, cut or filled to ``s``."""
+    op = f"fft.{name}"
+    if norm not in ("backward", "ortho", "forward"):
+        raise ValueError(complaint(op, "norm 'backward', 'ortho' or 'forward'", repr(norm), "Pass one of these."))
+    _, (x,) = meet(op, (x,))
+    if axes is None and s is not None:
+        axes = tuple(range(-len(s), 0))
+    along = _component_axes(op, x, axes)
+    if s is not None and (len(s) != len(along) or any(n < 1 for n in s)):
+        raise ValueError(complaint(op, f"{len(along)} sizes of 1 or more", f"{s}", "Pass one for each axis."))
+    how = KINDS[name]
+    if how == "r" and kind(x.dtype) == "complex":
+        raise TypeError(complaint(op, "real numbers", f"dtype {x.dtype}", "Use `ra.fft.fft`."))
+    steps = _steps(how, along, s)
+    inverse = name.startswith("i")
+    scale = "sqrt" if norm == "ortho" else "n" if inverse == (norm == "backward") else "none"
+    options = {"steps": steps, "inverse": inverse, "scale": scale}
+    form = form_of(op, x)
+    width = len(form.block.axes)
+    if min(along, default=width) >= width:
+        out = x.kernels.call(_flat, x.values, width=width, options=tuple(options.items()))
+        return RaggedArray(out, x.partitions)
+    return _in_components(op, form, steps, bucket, tuple(options.items()))
+
+
+def _steps(how: str, along: tuple[int, ...], s: tuple[int, ...] | None) -> tuple[Step, ...]:
+    """Transforms in order: the axis that is halved is the first one of real numbers and the last one to them."""
+    sizes = s or (None,) * len(along)
+    *others, last = [("c", a, n) for a, n in zip(along, sizes, strict=True)]
+    final = (how, *last[1:])
+    return (*others, final) if how != "r" else (final, *others)
+
+
+def _flat(values: Array, *, width: int, options: Any) -> Array:
+    """Along inner axes: slots are alike, whatever they hold."""
+    given = dict(options)
+    given["steps"] = tuple((how, axis - width, n) for how, axis, n in given["steps"])
+    return body(kernels(values), (values,), (tuple(values.shape[1:]),), (), **given)[0]
+
+
+def _in_components(op: str, form: Form, steps: tuple[Step, ...], bucket: Any, static: Any) -> Any:
+    fixed = {a: n // 2 + 1 if how == "h" else n for how, a, n in steps if n is not None}
+    ragged = [r for r, n in enumerate(form.block.axes) if n is None]
+
+    def shapes(key: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        each = iter(key)
+        own = [next(each) if n is None else n for n in form.block.axes]
+        return (tuple(fixed.get(r, n) if r in ragged else n for r, n in enumerate(own)),)
+
+    def rule(sizes: list[Sizes]) -> list[Sizes]:
+        now = list(sizes[0])
+        for how, axis, n in steps:
+            now[axis] = result_size(how, given_size(how, now[axis], n))
+        return [tuple(now)]
+
+    work = Work(
+        op, body, [form], rule, shapes=shapes, bucket=bucket, static=static,
+        whole=all(r in fixed for r in ragged), views=not any(r in fixed for r in ragged),
+    )  # fmt: skip
+    return work.run()[0]
+
+
+def shifted(name: str, x: RaggedArray, axes: int | Sequence[int] | None) -> Any:
+    """Components rolled by half of their sizes."""
+    op = f"fft.{name}"
+    _, (x,) = meet(op, (x,))
+    along = _component_axes(op, x, axes)
+    x = contiguous(x)
+    form = form_of(op, x)
+    width = len(form.block.axes)
+    values = form.values
+    inner = tuple(a - width for a in along if a >= width)
+    if inner:
+        values = x.kernels.call(_shift_inner, values, name=name, axes=tuple(a + 1 for a in inner))
+    block = tuple(a for a in along if a < width)
+    if block:
+        values = x.kernels.call(_shift, values, form.block, axes=block, back=name == "ifftshift")
+    return put_together(form, form.block, values, (form,))
+
+
+def _shift_inner(values: Array, *, name: str, axes: tuple[int, ...]) -> Array:
+    return getattr(namespace(values).fft, name)(values, axes=axes)
+
+
+def _shift(values: Array, block: BlockPartition, *, axes: tuple[int, ...], back: bool) -> Array:
+    e = elements(block, values.shape[0])
+    k, xp = kernels(block.sizes), namespace(block.sizes)
+    at = list(e.at)
+    for r, size in enumerate(extents(block)):
+        if r not in axes:
+            continue
+        n = xp.full_like(at[r], size) if isinstance(size, int) else k.pick(size, e.component)
+        n = xp.maximum(n, xp.ones_like(n))
+        half = n // 2
+        at[r] = (at[r] + (half if back else n - half)) % n
+    return kernels(values).pick(values, addresses(block, Elements(e.component, tuple(at)), values.shape[0]))

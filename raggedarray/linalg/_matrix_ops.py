@@ -1,0 +1,125 @@
+"""How a function of matrices runs: on flat values where both axes are inner ones, else on components."""
+
+from typing import Any
+
+from .._array import RaggedArray
+from .._errors import complaint
+from .._partition import BlockPartition
+from .._typing import Array
+from ..backends import is_array, kernels, namespace
+from ..engine.broadcast.rows import meet
+from ..engine.components.buckets import Rule, Work
+from ..engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
+from ..engine.packing import contiguous
+from ..structure.blocks import component_splits, is_packed
+from ._matrices import body
+from ._subscripts import same_sizes
+
+
+def dense(name: str, *arrays: Any, args: tuple[Any, ...] = (), **options: Any) -> Any:
+    """The library's own function of plain arrays."""
+    _, moved = meet(f"linalg.{name}", arrays)
+    return getattr(namespace(moved[0]).linalg, name)(*moved, *args, **options)
+
+
+def same(sizes: list[Sizes]) -> list[Sizes]:
+    """One result, of the sizes of the first operand."""
+    return [sizes[0]]
+
+
+def of_matrices(
+    name: str,
+    xs: tuple[Any, ...],
+    rule: Rule,
+    *,
+    bucket: Any,
+    capacity: int | None,
+    square: bool = False,
+    options: tuple[tuple[str, Any], ...] = (),
+) -> list[Any]:
+    """Function ``name`` of `_matrices` on each matrix of the first operand (and what the second has for it)."""
+    op = f"linalg.{name}"
+    _, moved = meet(op, xs)
+    lead_x = next(x for x in moved if isinstance(x, RaggedArray))
+    lead = form_of(op, lead_x)
+    forms = [_components(op, x, lead, matrices=not i) for i, x in enumerate(moved)]
+    same_structure(op, forms)
+    first = forms[0]
+    if square:
+        _check_square(op, first)
+    if all(isinstance(x, RaggedArray) for x in moved) and _inner_only(moved, forms):
+        return _on_values(name, [x for x in moved if isinstance(x, RaggedArray)], rule, options)
+    work = Work(op, body, forms, rule, bucket=bucket, capacity=capacity, static=(("name", name), ("options", options)))
+    return work.run()
+
+
+def _components(op: str, x: Any, lead: Form, matrices: bool) -> Form:
+    rank = x.ndim - len(x.partitions) if isinstance(x, RaggedArray) else x.ndim
+    if matrices and rank < 2:
+        advice = "Make rows of rows one block with `ra.to_blocks`, vectors matrices with `ra.expand_dims`."
+        raise ValueError(complaint(op, "components with two axes or more", f"shape {tuple(x.shape)}", advice))
+    if isinstance(x, RaggedArray):
+        return form_of(op, x)
+    xp = namespace(x)
+    if not is_array(x) or not x.ndim:
+        raise ValueError(complaint(op, "vectors or matrices", "a number", "Pass an array."))
+    if x.ndim < 3:
+        x = xp.broadcast_to(x, (lead.nrows, *x.shape))
+    if x.shape[0] != lead.nrows or lead.above:
+        want, got = f"an entry for each of {lead.nrows} rows", f"shape {tuple(x.shape)}"
+        raise ValueError(complaint(op, want, got, "Pass a ragged operand."))
+    return form_of_entries(x, lead)
+
+
+def _check_square(op: str, form: Form) -> None:
+    m, n = form.sizes[-2:]
+    if isinstance(m, int) and isinstance(n, int):
+        if m != n:
+            raise ValueError(complaint(op, "square matrices", f"{m} by {n}", "Use `ra.linalg.pinv` or `svd`."))
+        return
+    same_sizes(op, *((n, m) if isinstance(m, int) else (m, n)))
+
+
+def _inner_only(xs: list[Any], forms: list[Form]) -> bool:
+    """Whether each operand's matrix or vector axes are inner axes, of slots that lie alike."""
+    first = forms[0]
+    return len(xs[0].inner_shape) >= 2 and all(
+        f.block.axes == first.block.axes and len(x.inner_shape) >= 1 for x, f in zip(xs[1:], forms[1:], strict=True)
+    )
+
+
+def _on_values(name: str, xs: list[RaggedArray], rule: Rule, options: Any) -> list[Any]:
+    xs = [contiguous(x) for x in xs]
+    size = min(x.capacity for x in xs)
+    template = next(x for x in xs if x.capacity == size)
+    block = form_of(name, template).block
+    assert is_packed(block)
+    values = tuple(x.values[:size, ...] for x in xs)
+    outs = template.kernels.call(_flat, values, block, name=name, options=options)
+    return [RaggedArray(out, template.partitions) for out in outs]
+
+
+def _flat(values: tuple[Array, ...], block: BlockPartition, *, name: str, options: Any) -> tuple[Array, ...]:
+    """Slack becomes the identity, which nothing goes wrong with."""
+    used = component_splits(block)[-1]
+    clean = []
+    for v in values:
+        xp = namespace(v)
+        if not kernels(v).trims:
+            n = v.shape[0]
+            mask = xp.reshape(xp.arange(n, dtype=used.dtype) < used, (n, *(1,) * (v.ndim - 1)))
+            safe = xp.eye(*v.shape[-2:], dtype=v.dtype) if v.ndim > 2 else xp.zeros(v.shape[-1:], dtype=v.dtype)
+            v = xp.where(mask, v, xp.reshape(safe, (*(1,) * (v.ndim - safe.ndim), *safe.shape)))
+        clean.append(v)
+    sizes: tuple[Sizes, ...] = tuple(tuple(v.shape[1:]) for v in clean)
+    return body(kernels(values[0]), tuple(clean), sizes, (), name=name, options=options)
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two sizes, ints or arrays."""
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    xp = namespace(b if isinstance(a, int) else a)
+    like = b if isinstance(a, int) else a
+    a, b = (xp.full_like(like, n) if isinstance(n, int) else n for n in (a, b))
+    return xp.minimum(a, b)

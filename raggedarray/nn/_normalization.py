@@ -1,0 +1,192 @@
+"""Softmax over any axis, and normalisation by statistics of any axes.
+
+``[nrows, (len), *inner]`` to the same shape and capacity. Integers give the default float; halves are
+computed in float32. Empty rows stay empty, and no gradient is NaN because of them.
+"""
+
+from typing import Any
+
+from .._array import RaggedArray, block_in
+from .._errors import complaint
+from .._partition import entry_counts
+from .._typing import Array, Axis
+from ..backends import Segments, kind, namespace
+from ..engine.broadcast.rows import Plan, lay_out, meet, plan
+from ..engine.dense import dense_softmax
+from ..engine.options import one_number, operand, plain_only
+from ..engine.overflow import spoil
+from ..engine.packing import as_block, contiguous, to_rows
+from ..engine.reduce import Axes, Frame, accumulator, column_bound, normal_axes, split_axes
+from ..structure.levels import group
+
+Has = tuple[bool, bool]
+"""Whether there are a weight and a bias."""
+
+__all__ = ["layer_norm", "log_softmax", "rms_norm", "softmax"]
+
+
+def softmax(x: Any, /, *, axis: int = -1) -> Any:
+    """``exp(x) / sum(exp(x))`` along one axis, a row at a time; a row that is all -inf gives zeros and gradient 0.
+
+    Over axis 0, or a ragged axis that has one behind it, columns are left-aligned.
+
+    >>> softmax(ragged([[0.0, 0.0], [], [5.0]])).tolist()
+    [[0.5, 0.5], [], [1.0]]
+    """
+    return _softmax("nn.softmax", x, axis, log=False)
+
+
+def log_softmax(x: Any, /, *, axis: int = -1) -> Any:
+    """Logarithm of `softmax`, accurate for small probabilities.
+
+    >>> log_softmax(ragged([[0.0, 0.0], []])).map_values(lambda v: v.round(4)).tolist()
+    [[-0.6931, -0.6931], []]
+    """
+    return _softmax("nn.log_softmax", x, axis, log=True)
+
+
+def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
+    _need_real(op, x)
+    if not isinstance(x, RaggedArray):
+        (axis,) = normal_axes(op, axis, x.ndim)
+        return dense_softmax(x, axis, log)
+    x = contiguous(x).used_values()
+    axes = split_axes(op, x, axis)
+    if x.block is not None and axes.levels:
+        return as_block(x, _softmax(op, to_rows(x), axis, log))
+    if x.block is not None and len(axes.block) == len(x.block.axes):  # a block of one axis
+        rows = x.components_as_rows(op)
+        return RaggedArray(_softmax(op, rows, x.ragged_rank, log).values, x.partitions)
+    return RaggedArray(x.kernels.call(_softmax_body, x, axes=axes, log=log), x.partitions)
+
+
+def _need_real(op: str, x: Any) -> None:
+    if kind(operand(op, x).dtype) == "complex":
+        raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Take real and imaginary parts."))
+
+
+def _softmax_body(x: RaggedArray, *, axes: Axes, log: bool) -> Array:
+    xp, v = x.xp, x.values
+    out = v.dtype if kind(v.dtype) == "float" else accumulator(v, "float")
+    v = xp.astype(v, accumulator(v, "float"), copy=False)
+    if axes.inner:
+        return xp.astype(dense_softmax(v, axes.inner[0], log), out, copy=False)
+    segments = _segments(x, axes, v)
+    return xp.astype(x.kernels.segment_softmax(v, segments, log=log), out, copy=False)
+
+
+def _segments(x: RaggedArray, axes: Axes, v: Array) -> Segments:
+    if axes.block:
+        found = Frame(x, axes, None).groups
+        assert found is not None
+        return found.segments
+    columns = entry_counts(x.partitions, x.capacity)[1]  # at most; they are ids only, so more costs nothing
+    return group(x.partitions, axes.levels, x.capacity, columns, v).segments
+
+
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1, eps: float = 1e-5) -> Any:
+    """``(x - mean) / sqrt(var + eps) * weight + bias``, statistics over ``axis`` (Ba, Kiros and Hinton, 2016).
+
+    Over inner axes each element is normalised by itself, over a ragged axis each row. Weight and bias
+    broadcast with ``x``; slack reaches neither them nor their gradients.
+
+    >>> layer_norm(ragged([[[1.0, 3.0]], []], item_shape=(None, 2)), eps=0.0).tolist()
+    [[[-1.0, 1.0]], []]
+    """
+    return _normalize("nn.layer_norm", x, weight, bias, axis=axis, eps=eps, center=True)
+
+
+def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1, eps: float = 1e-5) -> Any:
+    """``x / sqrt(mean(x**2) + eps) * weight + bias``, the mean over ``axis`` (Zhang and Sennrich, 2019).
+
+    >>> rms_norm(ragged([[[3.0, 3.0]], []], item_shape=(None, 2)), eps=0.0).tolist()
+    [[[1.0, 1.0]], []]
+    """
+    return _normalize("nn.rms_norm", x, weight, bias, axis=axis, eps=eps, center=False)
+
+
+def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center: bool) -> Any:
+    eps = one_number(op, "eps", eps)
+    _need_real(op, x)
+    given = [a for a in (x, weight, bias) if a is not None]
+    has = (weight is not None, bias is not None)
+    k, moved = meet(op, tuple(given))
+    for a in moved[1:]:
+        if isinstance(a, RaggedArray) and not isinstance(x, RaggedArray):
+            plain_only(op, "plain parameters for plain values", a)
+        shape, want = tuple(getattr(a, "shape", ())), tuple(x.shape)
+        pairs = zip(reversed(shape), reversed(want), strict=False)
+        if len(shape) > len(want) or any(n == 1 and m != 1 for m, n in pairs):
+            advice = "The result has the shape of `x`."
+            raise ValueError(complaint(op, f"parameters that broadcast to {want}", f"{shape}", advice))
+    if not isinstance(moved[0], RaggedArray):
+        dense_axes = normal_axes(op, axis, moved[0].ndim)
+        return k.call(_normalize_dense, *moved, eps, axes=dense_axes, center=center, has=has)
+    met = plan(op, [contiguous(a) if isinstance(a, RaggedArray) else a for a in moved])
+    axes = split_axes(op, moved[0], axis)
+    t = met.template
+    x = RaggedArray(met.operands[0].values, t.partitions)
+    if x.block is not None and (axes.levels or len(axes.block) == len(x.block.axes)):
+        return _normalize_rows(op, met, axes, eps, center, has)
+    static = {"states": met.states, "axes": axes, "center": center, "has": has, "length": column_bound(x, axes)}
+    values = k.call(_normalize_body, t, eps, *met.operands, **static)
+    return RaggedArray(spoil(values, met.ok), t.partitions)
+
+
+def _normalize_rows(op: str, met: Plan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
+    """Over all axes of components, which are then rows of elements, or over axes of components and axis 0."""
+    x, *more = (RaggedArray(a.values, met.template.partitions) for a in met.operands)
+    block, rank = block_in(x), x.ragged_rank
+    flat = len(axes.block) == len(block.axes)
+    rows, *others = (a.components_as_rows(op) if flat else to_rows(a) for a in (x, *more))
+    count = 1 if flat else len(block.axes)
+    inside = (rank,) if flat else tuple(rank + r for r in axes.block)
+    axis = (*axes.levels, *inside, *(a + rank - 1 + count for a in axes.inner))
+    weight, bias = (others.pop(0) if there else None for there in has)
+    out = _normalize(op, rows, weight, bias, axis=axis, eps=eps, center=center)
+    return as_block(x, out)
+
+
+def _normalize_body(
+    t: RaggedArray,
+    eps: Any,
+    *operands: Any,
+    states: Any,
+    axes: Axes,
+    center: bool,
+    has: tuple[bool, bool],
+    length: int | None,
+) -> Array:
+    v, *more = lay_out(Plan(t, operands, states))
+    return _affine(_standardized(Frame(t, axes, length), v, eps, center), v, more, has)
+
+
+def _standardized(f: Frame, v: Array, eps: Any, center: bool) -> Array:
+    xp = f.xp
+    v = xp.astype(v, accumulator(v, "float"), copy=False)
+    n = f.count(v, None, v.dtype)
+    n = xp.where(n > 0, n, xp.ones_like(n))
+    if center:
+        v = v - f.spread(f.reduce("sum", v) / n)
+    return v * f.spread(1 / xp.sqrt(f.reduce("sum", v * v) / n + eps))
+
+
+def _affine(v: Array, given: Array, more: list[Any], has: Has) -> Array:
+    xp = namespace(v)
+    out = given.dtype if kind(given.dtype) == "float" else v.dtype
+    if has[0]:
+        v = v * more[0]
+    if has[1]:
+        v = v + more[-1]
+    return xp.astype(v, out, copy=False)
+
+
+def _normalize_dense(
+    v: Array, *more_and_eps: Any, axes: tuple[int, ...], center: bool, has: tuple[bool, bool]
+) -> Array:
+    *more, eps = more_and_eps
+    xp, given = namespace(v), v
+    v = xp.astype(v, accumulator(v, "float"), copy=False)
+    if center:
+        v = v - xp.mean(v, axis=axes, keepdims=True)
+    return _affine(v / xp.sqrt(xp.mean(v * v, axis=axes, keepdims=True) + eps), given, more, has)

@@ -1,0 +1,122 @@
+"""Gradients with respect to RaggedArrays, and run-time checks of traced data."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ..._array import RaggedArray
+from ..._errors import complaint
+from ..._typing import Array
+from ...backends import backend
+from ...engine.arguments import sizes_of
+from ...engine.broadcast.rows import into
+from ...engine.trees import is_inexact, is_ragged, values_of
+
+__all__ = ["checked", "checks", "grad", "value_and_grad"]
+
+
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """``jax.value_and_grad`` for arguments that hold RaggedArrays: ``g(*args) -> (value, gradient)``.
+
+    Only inexact arrays are differentiated (``jax.grad`` raises on the integer splits). The gradient of a
+    RaggedArray is one with the same partitions, 0 in slack; of an array an array; where nothing can be
+    differentiated, None.
+
+    >>> x = ragged([[1.0, 2.0], [3.0]], xp="jax")
+    >>> value_and_grad(lambda x: sum(x * x))(x)[1].to("numpy").tolist()
+    [[2.0, 4.0], [6.0]]
+    """
+    return _differentiated(f, argnums, has_aux)
+
+
+def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+    """The gradient alone; see `value_and_grad`. With ``has_aux``, ``(gradient, aux)``.
+
+    >>> grad(lambda x: sum(x * x))(ragged([[1.0, 2.0], [3.0]], xp="jax")).to("numpy").tolist()
+    [[2.0, 4.0], [6.0]]
+    """
+    both = _differentiated(f, argnums, has_aux)
+
+    @wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, grads = both(*args, **kwargs)
+        return (grads, value[1]) if has_aux else grads
+
+    return gradient
+
+
+def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool) -> Callable[..., Any]:
+    jax: Any = backend("jax")
+    several = isinstance(argnums, tuple | list)
+    given = sizes_of("grad", argnums, many=True)
+    given = given if several else (given,)
+
+    @wraps(f)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        which = tuple(i + len(args) if i < 0 else i for i in given)
+        if any(not 0 <= i < len(args) for i in which) or len(set(which)) < len(which):
+            want = f"distinct positional arguments, of which there are {len(args)}"
+            raise ValueError(complaint("grad", want, f"argnums={argnums}", "Pass what is differentiated by position."))
+        chosen = tuple(args[i] for i in which)
+        leaves, structure = jax.flatten(chosen, is_ragged)
+        at = [i for i, leaf in enumerate(leaves) if _differentiable(leaf)]
+
+        def of_values(values: list[Array]) -> Any:
+            new = list(leaves)
+            for i, v in zip(at, values, strict=True):
+                new[i] = leaves[i].with_values(v) if isinstance(leaves[i], RaggedArray) else v
+            full = list(args)
+            for i, arg in zip(which, jax.unflatten(structure, new), strict=True):
+                full[i] = arg
+            return f(*full, **kwargs)
+
+        values = [jax.asarray(values_of(leaves[i])) for i in at]
+        result, grads = jax.value_and_grad(of_values, has_aux)(values)
+        out: list[Any] = [None] * len(leaves)
+        for i, g in zip(at, grads, strict=True):
+            out[i] = RaggedArray(g, into(jax, leaves[i]).partitions) if isinstance(leaves[i], RaggedArray) else g
+        rebuilt = jax.unflatten(structure, out)
+        return result, rebuilt if several else rebuilt[0]
+
+    return both
+
+
+def _differentiable(leaf: Any) -> bool:
+    return is_inexact(leaf) or isinstance(leaf, float | complex)
+
+
+def checks() -> Any:
+    """A context in which traced code checks its data at run time: agreement of rows, capacities, ids.
+
+    The checks are ``checkify.check`` calls, so what is traced inside must be functionalised by
+    ``jax.experimental.checkify``; `checked` does all of it. The flag is part of jit's cache key.
+    """
+    jax: Any = backend("jax")
+    return jax.checks()
+
+
+def checked(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """``f``, compiled, with its data checked at run time; a failed check raises `ValueError`.
+
+    ``options`` go to ``jax.jit``. The checks cost about as much as the comparisons they make.
+
+    >>> import jax
+    >>> total = checked(lambda x, y: sum(x + y))
+    >>> float(total(ragged([[1.0], [2.0]], xp="jax"), ragged([[3.0], [4.0]], xp="jax")))
+    10.0
+    """
+    jax: Any = backend("jax")
+    compiled = jax.checked(f, options)
+
+    @wraps(f)
+    def with_checks(*args: Any, **kwargs: Any) -> Any:
+        with jax.checks():
+            error, out = compiled(*args, **kwargs)
+        text = error.get()
+        if text is not None:
+            raise ValueError(text.split(" (`check` failed)")[0])
+        return out
+
+    return with_checks

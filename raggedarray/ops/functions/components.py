@@ -1,0 +1,140 @@
+"""Any function of single components, applied to all of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._array import RaggedArray
+from ..._errors import complaint
+from ..._typing import Array
+from ...backends import Kernels, backend, is_array, namespace
+from ...engine.broadcast.rows import meet
+from ...engine.components.buckets import Work
+from ...engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
+from ...engine.components.shape_inference import READ, Found, find, from_results
+
+__all__ = ["map_components"]
+
+
+def map_components(
+    f: Callable[..., Any],
+    /,
+    *xs: Any,
+    bucket: Any = "exact",
+    shape: Callable[..., Any] | None = None,
+    capacity: int | None = None,
+) -> Any:
+    """``f`` applied to matching components: arrays ``(len, *inner)`` of rows, ``(h, w, *inner)`` of blocks.
+
+    ``f`` takes one array from each operand, which must be nested alike, and gives an array or a tree of arrays. A plain
+    operand has a component for each row, ``x[i]``. Results of one shape become a plain array ``[n, *shape]``, of one
+    ragged axis rows, of several a block. JAX maps ``f`` with ``vmap`` over components that lie together:
+
+    ``"exact"``
+        those of one shape, which must be readable; ``f`` may be anything. NumPy calls it for each component.
+    ``"padded"``
+        those whose sizes round up to the same powers of two, with zeros behind their ends. ``f`` then takes a mask for
+        each operand too, behind the components: bool, True inside, of the component's shape without the inner axes.
+    a `BucketPlan`
+        the same in the buckets of the plan, under jit too: lengths are then data, and nothing is compiled again.
+
+    What ``f`` gives outside of its true size is dropped. ``shape`` says that size: a function of the operands'
+    component sizes, tuples of ints and integer arrays, to a tuple of them, ``shape=lambda x: (x[0] // 2 + 1,)`` say; a
+    tuple of such tuples where ``f`` gives several arrays. An entry that is an int is a uniform axis, any other a ragged
+    one. Without ``shape``, ``f`` is tried on ones of a few sizes, to see which axes follow which; the structure of the
+    result then depends on ``f`` alone. For a function that refuses all of them (or needs sizes of some kind) it is
+    taken from the results, so that an axis in which they happen to agree is uniform.
+
+    The result has room for all places of the buckets, or the capacity of an operand whose sizes it keeps, or
+    ``capacity`` elements. Eagerly capacities follow from the data. Empty components are passed too.
+
+    >>> x = ragged([np.ones((2, 3)), np.ones((1, 1))])
+    >>> map_components(lambda a: a.T @ a, x).tolist()
+    [[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0], [2.0, 2.0, 2.0]], [[1.0]]]
+    >>> map_components(lambda a, mask: (a * mask).sum(), x, bucket="padded")
+    array([6., 1.])
+    """
+    op = "map_components"
+    if not any(isinstance(x, RaggedArray) for x in xs):
+        got = ", ".join(type(x).__name__ for x in xs) or "no operand"
+        raise TypeError(complaint(op, "a RaggedArray among the operands", got, "Call `f` itself."))
+    k, moved = meet(op, xs)
+    lead = form_of(op, next(x for x in moved if isinstance(x, RaggedArray)))
+    forms = [form_of(op, x) if isinstance(x, RaggedArray) else _entries(op, x, lead, i) for i, x in enumerate(moved)]
+    same_structure(op, forms)
+    if bucket is None:
+        want = "bucket 'exact', 'padded' or a BucketPlan"
+        raise ValueError(complaint(op, want, "None", "Pass `bucket=` one of these."))
+    masks = bucket != "exact"
+    work = _Mapped(f, forms, masks, shape, bucket, capacity)
+    found = None if shape is not None else find(k, f, forms, masks)
+    if isinstance(found, Exception) and masks:
+        advice = "Pass `shape=`, a function of the sizes."
+        raise ValueError(complaint(op, "a function whose sizes can be found by trying", repr(found), advice)) from found
+    if masks and isinstance(found, Found) and any(n is READ for rule in found.rules for n in rule):
+        advice = "Pass `shape=`, a function of the sizes."
+        raise ValueError(complaint(op, "sizes that follow those of an operand", "others", advice))
+    work.found = found
+    leaves = work.run()
+    return _tree(work.structure, leaves)
+
+
+def _tree(structure: Any, leaves: list[Any]) -> Any:
+    tree: Any = backend("jax")
+    return tree.unflatten(structure, leaves)
+
+
+def _entries(op: str, x: Any, lead: Form, i: int) -> Form:
+    if not is_array(x) or lead.above or not x.ndim or x.shape[0] != lead.block.nrows:
+        want = f"an array with {lead.block.nrows} entries, one for each component"
+        got = f"shape {tuple(x.shape)}" if is_array(x) else repr(x)
+        raise ValueError(complaint(op, want, f"{got} as operand {i}", "Close over what is the same for all."))
+    return form_of_entries(x, lead)
+
+
+class _Mapped(Work):
+    """The work, and the tree of results once it is known."""
+
+    def __init__(
+        self, f: Callable[..., Any], forms: list[Form], masks: bool, shape: Any, bucket: Any, capacity: Any
+    ) -> None:
+        super().__init__(
+            "map_components", self._apply, forms, self._rule, bucket=bucket, capacity=capacity, inline=True
+        )
+        self._f, self._masks, self._shape = f, masks, shape
+        self.found: Any = None
+        self.structure: Any = None
+
+    def _apply(self, k: Kernels, stacks: Any, sizes: Any, extras: Any) -> tuple[Array, ...]:
+        masks: list[Array] = []
+        if self._masks:
+            for form, stack, mine in zip(self.forms, stacks, sizes, strict=True):
+                masks.append(_mask(stack, mine[: len(form.block.axes)]))
+        leaves, self.structure = k.each(self._f)(*stacks, *masks)
+        if not leaves or not all(map(is_array, leaves)):
+            got = ", ".join(type(x).__name__ for x in leaves[:3] if not is_array(x)) or "nothing"
+            raise TypeError(complaint(self.op, "a function that gives arrays", got, "Return arrays from it."))
+        return tuple(leaves)
+
+    def _rule(self, sizes: list[Sizes]) -> list[Sizes]:
+        if isinstance(self.found, Found):
+            return self.found(sizes)
+        if self._shape is None:
+            rules = from_results([list(s) for s in self.result_shapes], self.keys)
+            return Found(rules, self.forms)(sizes)
+        said = self._shape(*sizes)
+        alone = _tree(self.structure, [self]) is self if len(self.result_shapes[0]) == 1 else False
+        return [tuple(said)] if alone else [tuple(s) for s in said]
+
+
+def _mask(stack: Array, sizes: Sizes) -> Array:
+    """Which places of a stack lie inside their component."""
+    xp = namespace(stack)
+    rank, count = len(sizes), stack.shape[0]
+    out = xp.ones((count, *stack.shape[1 : rank + 1]), dtype=xp.bool)
+    for r, size in enumerate(sizes):
+        if isinstance(size, int):
+            continue
+        n = stack.shape[r + 1]
+        at = xp.reshape(xp.arange(n, dtype=size.dtype), (1, *(1,) * r, n, *(1,) * (rank - r - 1)))
+        out = out & (at < xp.reshape(size, (count, *(1,) * rank)))
+    return out

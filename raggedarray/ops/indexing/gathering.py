@@ -1,0 +1,319 @@
+"""Entries by index: rows, and positions within rows.
+
+An index that an entry does not have raises `IndexError` where it can be read. Traced, it gives an empty entry,
+or at the last level the dtype's fill value (NaN, the lowest signed or highest unsigned integer, True), never an
+element of the neighbour. Negative indices count from the end of the row. Gradients go to what was read.
+"""
+
+from typing import Any
+
+from ..._array import RaggedArray, block_in, rebuild
+from ..._errors import complaint
+from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
+from ..._typing import Array
+from ...backends import common, is_array, kernels, kind, namespace
+from ...engine.arguments import level_sizes, sizes_of
+from ...engine.broadcast.rows import into
+from ...engine.index.gather import filled, first_short
+from ...engine.index.keys import unfold
+from ...engine.index.rows import report, run
+from ...engine.index.take_blocks import take_block
+from ...engine.index.take_rows import Capacity, agree_above, known_rows, normal_rows, taken_rows
+from ...engine.indices import index_like, to_dtype, widened
+from ...engine.packing import as_rows
+from ...engine.rearrange.rows import array_of, one_axis
+from ...engine.reduce import normal_axes
+from ...engine.resizing import with_capacity
+from ...structure.levels import ancestors, library, parents, positions, rows_below
+
+__all__ = ["gather", "take", "take_along_axis"]
+
+
+def take(x: Any, indices: Any, /, *, axis: int = 0, capacity: Capacity = None) -> Any:
+    """Entries by index, in that order, repeats allowed: ``int[n]`` gives ``[n, (len), *inner]``. Plain arrays too.
+
+    On axis 0 indices of any shape stand for rows, ragged ones too, which add a level; on another axis dense ones
+    take the same positions of every row, which all must have them. Negative indices count from the end; others
+    out of range raise `IndexError`, or under jit give an empty row (a fill value where no axis is left).
+
+    The capacity is exact on NumPy; on JAX that of ``x``, or where rows repeat ``bucket_size`` of what is
+    needed. Under jit repeats are data: an index for each row, as `argsort` gives, is taken to be another order of the
+    rows, which fit the capacity of ``x``; for others `capacity` must be given, an int or a size for each level of the
+    result below axis 0. On other axes it is that of ``x`` times the number of indices.
+
+    >>> take(ragged([[1, 2], [], [3]]), np.array([2, 0])).tolist()
+    [[3], [1, 2]]
+    >>> take(ragged([[1, 2], [3, 4, 5]]), np.array([-1, 0]), axis=1)
+    array([[2, 1],
+           [5, 3]])
+    """
+    return _taken("take", x, indices, axis, capacity, order=True)
+
+
+def rows_at(x: RaggedArray, indices: Any) -> Any:
+    """``x[indices]``: `take`, which under jit says no capacity by itself."""
+    return _taken("take", x, indices, 0, None)
+
+
+def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool = False) -> Any:
+    if isinstance(x, RaggedArray) and x.block is not None:
+        (at,) = normal_axes(op, axis, x.ndim)
+        given = _indices(op, indices)
+        if order and capacity is None and at == 0 and x.ragged_rank == 1 and _is_traced_order(x, given):
+            capacity = block_in(x).bound
+        return take_block(op, x, given, at, capacity)
+    x = array_of(op, x)
+    if not isinstance(x, RaggedArray):
+        if isinstance(indices, RaggedArray):
+            return _from_dense(op, x, indices, axis)
+        given = _indices(op, indices)
+        k = common(op, [x, given])
+        x, given = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(given, k)))
+        return namespace(x).take(x, given, axis=axis)
+    axis = one_axis(op, axis, x.ndim)
+    if isinstance(indices, RaggedArray):
+        if axis:
+            advice = "Use `ra.gather(x, indices, batch_dims=)`."
+            raise TypeError(complaint(op, "dense indices below axis 0", "ragged ones", advice))
+        return _ragged_rows(op, x, indices, capacity)
+    given = _indices(op, indices)
+    if axis:
+        out = run(op, x, [*[slice(None)] * axis, given, *[slice(None)] * (x.ndim - axis - 1)])
+        return out if capacity is None or not isinstance(out, RaggedArray) else with_capacity(out, capacity)
+    if given.ndim != 1:
+        more = max(given.ndim - 1, 0)
+        below = None if capacity is None else level_sizes(op, capacity, more + x.ragged_rank, given=more)
+        flat = _taken(op, x, namespace(given).reshape(given, (-1,)), 0, below)
+        return _shaped(flat, tuple(given.shape))
+    k = common(op, [x.values, given])
+    x = into(k, x).used_values()
+    known = known_rows(op, k, x.nrows, given)
+    given = index_like(x.values, widened(given, k))
+    rows = known if known is not None and k.name == "numpy" else k.call(normal_rows, given, nrows=x.nrows)
+    order = order and given.shape[0] == x.nrows
+    return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None, order=order)
+
+
+def _is_traced_order(x: RaggedArray, given: Any) -> bool:
+    """Whether there is an index for each row, which cannot be read."""
+    return tuple(given.shape) == (x.nrows,) and not kernels(given).is_concrete(given)
+
+
+def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
+    """Rows under dense axes of this shape."""
+    if not shape:
+        return flat[0]
+    return RaggedArray(flat.values, (*uniform_levels(shape[0], shape[1:]), *flat.partitions))
+
+
+def _indices(op: str, indices: Any) -> Any:
+    given = indices if is_array(indices) else common(op, []).asarray(indices)
+    if kind(given.dtype) not in ("int", "uint"):
+        raise TypeError(complaint(op, "integer indices", f"dtype {given.dtype}", "Convert them."))
+    return given
+
+
+def _from_dense(op: str, x: Array, indices: RaggedArray, axis: int) -> RaggedArray:
+    """Rows of a plain array, for each of the ragged indices."""
+    if axis not in (0, -x.ndim):
+        raise ValueError(complaint(op, "axis 0 of a plain array", f"axis {axis}", "Move the axis to the front."))
+    k = common(op, [x, indices.values])
+    x = x if kernels(x) is k else k.asarray(x)
+    indices = into(k, widened(_indices(op, indices), k)).used_values()
+    values, missing = k.call(_pick_rows, x, indices)
+    report(op, missing, 0)
+    return RaggedArray(values, indices.partitions)
+
+
+def _pick_rows(x: Array, indices: RaggedArray) -> Any:
+    rows, bad = _row_index(indices, nrows=x.shape[0])
+    return filled(kernels(x).pick(x, rows), rows < x.shape[0], None), bad
+
+
+def _ragged_rows(op: str, x: RaggedArray, indices: RaggedArray, capacity: Capacity) -> RaggedArray:
+    """A level of rows of ``x``: one row for each index."""
+    k = common(op, [x.values, indices.values])
+    x, indices = (into(k, a).used_values() for a in (x, widened(_indices(op, indices), k)))
+    if indices.inner_shape:
+        indices = unfold(indices, indices.ndim - 1)
+    rows, missing = k.call(_row_index, indices, nrows=x.nrows)
+    report(op, missing, 0)
+    known = k.host(rows) if k.is_concrete(rows) else None
+    if capacity is not None:
+        more = indices.ragged_rank
+        capacity = level_sizes(op, capacity, more + x.ragged_rank, given=more)
+    flat = taken_rows(op, x, rows, known, capacity)
+    return RaggedArray(flat.values, (*indices.partitions, *flat.partitions))
+
+
+def _row_index(indices: RaggedArray, *, nrows: int) -> Any:
+    xp, like = indices.xp, library(indices.partitions, indices.values)
+    above = ancestors(indices.partitions, 0, indices.capacity, like)
+    given = to_dtype(indices.values, like)
+    at = xp.where(given < 0, given + nrows, given)
+    used, fine = above < indices.nrows, (at >= 0) & (at < nrows)
+    rows = xp.where(used & fine, at, xp.asarray(nrows, dtype=at.dtype))
+    return rows, first_short(used & ~fine, above, xp.full_like(at, nrows), given)
+
+
+def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity = None) -> Any:
+    """Entries of axis ``batch_dims`` by index, within each entry of the axes before, which ``indices`` shares.
+
+    ``batch_dims=0`` takes rows, as `take` does; with 1, indices ``[nrows, (n)]``, ragged or dense, give positions
+    within each row. The result has the shape of ``indices`` and the axes of ``x`` behind. Negative indices count
+    from the row's end; others out of range raise `IndexError`, or traced give the fill value.
+
+    Capacity: that of ``indices``. With ragged axes behind as `take` says: indices that share the rows of ``x``, as
+    those of `argsort` do, are taken to be another order; under jit others need ``capacity``, an int or a size for each
+    level of the result below axis 0.
+
+    >>> x = ragged([[1, 2, 3], [4, 5]])
+    >>> gather(x, ragged([[2], [0, -1]]), batch_dims=1).tolist()
+    [[3], [4, 5]]
+    """
+    batch_dims = sizes_of("gather", batch_dims)
+    if batch_dims == 0:
+        return _taken("gather", x, indices, 0, capacity, order=True)
+    return entries_at("gather", x, indices, batch_dims, capacity)
+
+
+def entries_at(
+    op: str, x: Any, indices: Any, batch: int, capacity: Capacity = None, *, advice: str | None = None
+) -> Any:
+    """`gather` below axis 0; ``advice`` for one who counts the axes otherwise."""
+    x, indices = as_rows(x), as_rows(indices)
+    given = _indices(op, indices)
+    _need_ragged(op, x, given)
+    if not 0 < batch <= given.ndim or batch >= x.ndim:
+        most = min(given.ndim, x.ndim - 1)
+        raise ValueError(complaint(op, f"batch_dims from 0 to {most}", str(batch), advice or "Check the shapes."))
+    k = common(op, [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
+    single = given.ndim == batch  # one index for each entry
+    if single:
+        given = given[..., None] if isinstance(given, RaggedArray) else namespace(given).expand_dims(given, axis=-1)
+    mine = levels(k, widened(given, k), given.ndim - 1)
+    x = levels(k, x, max(batch, x.ragged_rank if isinstance(x, RaggedArray) else 0))
+    agree_above(op, x, mine, batch - 1)
+    index, missing = k.call(_within, x.partitions, mine, size=x.capacity, batch=batch)
+    where = "Check `x.row_lengths()`." if x.shape[batch] is None else "Check `x.shape`."
+    report(op, missing, batch, advice or where)
+    below = x.partitions[batch:]
+    if below:
+        known = k.host(index) if k.is_concrete(index) else None
+        if capacity is not None:
+            more = mine.ragged_rank - single
+            capacity = level_sizes(op, capacity, more + len(below), given=more)
+        order = _same_entries(x, mine, batch)
+        flat = taken_rows(op, RaggedArray(x.values, below), index, known, capacity, order=order)
+        out = rebuild(mine.nrows, (*mine.partitions, *flat.partitions), flat.values)
+    else:
+        out = rebuild(mine.nrows, mine.partitions, k.call(_pick_filled, x.values, index))
+    return out[(*[slice(None)] * batch, 0)] if single else out
+
+
+def _same_entries(x: RaggedArray, indices: RaggedArray, level: int) -> bool:
+    """Whether there is an index for each entry of this level, as far as structure can say."""
+    if indices.ragged_rank != level or indices.capacity != entry_counts(x.partitions, x.capacity)[level]:
+        return False
+    return all(
+        p.splits is q.splits if isinstance(p, RowPartition) and isinstance(q, RowPartition) else p == q
+        for p, q in zip(x.partitions, indices.partitions, strict=False)
+    )
+
+
+def _need_ragged(op: str, x: Any, indices: Any) -> None:
+    if not isinstance(x, RaggedArray) and not isinstance(indices, RaggedArray):
+        raise TypeError(complaint(op, "a RaggedArray", "plain arrays", "Use `take_along_axis` of their library."))
+
+
+def levels(k: Any, x: Any, count: int) -> RaggedArray:
+    """An array, ragged or plain, with ``count`` partitions, in this backend."""
+    if isinstance(x, RaggedArray):
+        return unfold(into(k, x).used_values(), count)
+    x = x if kernels(x) is k else k.asarray(x)
+    partitions: tuple[Partition, ...] = ()
+    entries = x.shape[0]
+    for n in x.shape[1 : count + 1]:
+        partitions, entries = (*partitions, UniformPartition(entries, n)), entries * n
+    return RaggedArray(namespace(x).reshape(x, (entries, *x.shape[count + 1 :])), partitions)
+
+
+def _within(partitions: tuple[Partition, ...], indices: RaggedArray, *, size: int, batch: int) -> Any:
+    """Which entry of level ``batch`` each index stands for."""
+    like = library((*partitions, *indices.partitions), None)
+    xp = namespace(like)
+    above = ancestors(indices.partitions, batch - 1, indices.capacity, like)
+    used = above < entry_counts(indices.partitions, indices.capacity)[batch - 1]
+    missing = entry_counts(partitions, size)
+    entry = xp.where(used, above, xp.asarray(missing[batch - 1], dtype=above.dtype))
+    starts, lengths = rows_below(partitions[batch - 1], entry)
+    given = to_dtype(indices.values, like)
+    at = xp.where(given < 0, given + lengths, given)
+    fine = (at >= 0) & (at < lengths)
+    index = xp.where(used & fine, starts + at, xp.asarray(missing[batch], dtype=at.dtype))
+    return index, first_short(used & ~fine, above, lengths, given)
+
+
+def _pick_filled(values: Array, index: Array) -> Array:
+    return filled(kernels(values).pick(values, index), index < values.shape[0], None)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """``x`` at ``indices`` along ``axis``, at their own place along the other axes: the shape of ``indices``.
+
+    Both have as many axes, and the same rows before ``axis``; plain operands too. Undoes `argsort`. Negative
+    indices count from the row's end; others out of range raise `IndexError`, or traced give the fill value.
+    Capacity: that of ``indices``.
+
+    >>> x = ragged([[3, 1, 2], [], [5, 4]])
+    >>> take_along_axis(x, ragged([[1, 2, 0], [], [1]]), axis=1).tolist()
+    [[1, 2, 3], [], [4]]
+    """
+    x, indices = as_rows(x), as_rows(indices)
+    given = _indices("take_along_axis", indices)
+    if not isinstance(x, RaggedArray) and not isinstance(given, RaggedArray):
+        k = common("take_along_axis", [x, given])
+        x, given = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(given, k)))
+        return namespace(x).take_along_axis(x, given, axis=axis)
+    if x.ndim != given.ndim:
+        got = f"{x.ndim} and {given.ndim} axes"
+        raise ValueError(complaint("take_along_axis", "as many axes", got, "Use `ra.gather(x, indices, batch_dims=)`."))
+    axis = one_axis("take_along_axis", axis, x.ndim)
+    k = common("take_along_axis", [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
+    for n, (a, b) in enumerate(zip(x.shape, given.shape, strict=True)):
+        if n != axis and None not in (a, b) and a != b:
+            raise ValueError(complaint("take_along_axis", f"{a} entries along axis {n}", f"{b}", "Align them first."))
+    x, mine = levels(k, x, x.ndim - 1), levels(k, widened(given, k), x.ndim - 1)
+    agree_above("take_along_axis", x, mine, max(axis - 1, 0)) if axis else None
+    index, missing = k.call(_along, x.partitions, mine, size=x.capacity, axis=axis)
+    report("take_along_axis", missing, axis)
+    return rebuild(mine.nrows, mine.partitions, k.call(_pick_filled, x.values, index))
+
+
+def _along(partitions: tuple[Partition, ...], indices: RaggedArray, *, size: int, axis: int) -> Any:
+    """The slot that each index stands for: down the levels of ``x``, with the index at ``axis``."""
+    like = library((*partitions, *indices.partitions), None)
+    xp, k = namespace(like), kernels(like)
+    counts, mine = entry_counts(partitions, size), entry_counts(indices.partitions, indices.capacity)
+    given = to_dtype(indices.values, like)
+    row = ancestors(indices.partitions, 0, indices.capacity, like)
+    used, none = row < mine[0], xp.zeros_like(row)
+    lengths = xp.full_like(row, counts[0])
+    entry, bad, short = none, row < 0, lengths
+    for level in range(len(counts)):
+        starts = none
+        if level:
+            starts, lengths = rows_below(partitions[level - 1], entry)
+        if level == axis:
+            at = xp.where(given < 0, given + lengths, given)
+        elif level == 0:
+            at = row
+        else:
+            here = ancestors(indices.partitions, level, indices.capacity, like)
+            p = indices.partitions[level - 1]
+            at = k.pick(positions(p, parents(p, mine[level], like)), here)
+        lost = used & ~bad & ((at < 0) | (at >= lengths))
+        short = xp.where(lost, lengths, short)
+        bad = bad | lost
+        entry = xp.where(used & ~bad, starts + at, xp.asarray(counts[level], dtype=at.dtype))
+    return entry, first_short(bad, row, short, given)

@@ -1,0 +1,284 @@
+"""Single entries and runs of every row: one row padded, the i-th entry of each, a run of each."""
+
+from operator import index as as_int
+from typing import Any
+
+from ..._array import RaggedArray, rebuild
+from ..._errors import complaint
+from ..._partition import Partition, UniformPartition, entry_counts
+from ..._typing import Array
+from ...backends import common, is_array, kernels, kind, namespace
+from ...engine.arguments import checked_scalar, ragged_only, sizes_of
+from ...engine.broadcast.rows import into
+from ...engine.index.gather import ALL, FAR, Step
+from ...engine.index.keys import Plan
+from ...engine.index.rows import perform, run
+from ...engine.index.take_blocks import narrow_block
+from ...engine.indices import to_dtype, widened
+from ...engine.overflow import fits, spoil, with_mark
+from ...engine.packing import as_rows
+from ...engine.rearrange.rows import array_of, one_axis
+from ...structure.levels import choose, library, rows_below, take_entries
+from ..indexing.gathering import take
+
+__all__ = ["first", "last", "narrow", "row", "row_item"]
+
+
+def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array:
+    """One row, padded to ``length``: ``[length, *inner]``. The index may be traced; negative ones count from the end.
+
+    ``x`` has one ragged axis, axis 1; of others take rows with `take` or ``x[i:i + 1]``. A longer row raises; under
+    plain jit the result is then NaN (the lowest integer, True) everywhere. A traced index out of range gives
+    ``fill_value`` throughout.
+
+    >>> row(ragged([[1, 2], [3]]), 1, length=3)
+    array([3, 0, 0])
+    """
+    if ragged_only("row", x).ragged_rank != 1 or x.block is not None:
+        raise ValueError(complaint("row", "one ragged axis", f"shape {x.shape}", "Use `ra.to_padded` with a tuple."))
+    x = x.used_values()
+    k = x.kernels
+    checked_scalar("row", x, fill_value, "fill_value")
+    splits = x.row_splits
+    if not is_array(i) or kernels(i).is_concrete(i):
+        i = _integer("row", i)
+        if not -x.nrows <= i < x.nrows:
+            raise IndexError(complaint("row", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
+        i = to_dtype(i % x.nrows, splits)
+    start, size = k.call(_row_bounds, splits, i)
+    ok = fits("row", size, length, "a length", "length=")
+    return k.call(_padded_row, x.values, start, size, x.xp.asarray(fill_value, dtype=x.dtype), length=length, ok=ok)
+
+
+def _integer(op: str, i: Any) -> int:
+    try:
+        return as_int(i)
+    except TypeError:
+        got = type(i).__name__
+        raise TypeError(complaint(op, "an integer index", got, "Pass an int, or one per row.")) from None
+
+
+def _row_bounds(splits: Array, i: Array) -> tuple[Array, Array]:
+    xp, k, nrows = namespace(splits), kernels(splits), splits.shape[0] - 1
+    i = to_dtype(xp.reshape(i, (1,)), splits)
+    i = xp.where(i < 0, i + nrows, i)
+    i = xp.where((i < 0) | (i >= nrows), xp.asarray(nrows, dtype=i.dtype), i)
+    return k.pick(splits[:-1], i)[0], k.pick(splits[1:] - splits[:-1], i)[0]
+
+
+def _padded_row(values: Array, start: Array, size: Array, fill: Array, *, length: int, ok: Any) -> Array:
+    xp = namespace(values)
+    at = xp.arange(length, dtype=start.dtype)
+    here = at < size
+    found = kernels(values).pick(values, xp.where(here, start + at, xp.asarray(values.shape[0], dtype=start.dtype)))
+    here = xp.reshape(here, (length, *(1,) * (found.ndim - 1)))
+    return spoil(xp.where(here, found, xp.reshape(fill, (1,) * found.ndim)), ok)
+
+
+def row_item(x: RaggedArray, i: Any, /, *, fill_value: Any = None) -> Any:
+    """Entry ``i`` of every row: ``[nrows, (len), *inner]`` to ``[nrows, *inner]``, ragged if further axes are.
+
+    ``i`` is an int or ``int[nrows]``, also traced; negative ones count from the row's end. A row without that
+    entry gives ``fill_value``, by default NaN, the lowest signed or highest unsigned integer, or True; where
+    ragged axes are left, an empty entry. Never raises for short rows.
+
+    >>> row_item(ragged([[1, 2], [], [3]]), -1, fill_value=0)
+    array([2, 0, 3])
+    """
+    return _item("row_item", x, i, fill_value, raises=False)
+
+
+def first(x: RaggedArray, /, *, fill_value: Any = None) -> Any:
+    """The first entry of every row: ``[nrows, *inner]``. An empty row raises `IndexError`, or gives ``fill_value``.
+
+    Traced, nothing can raise, and an empty row gives the default of `row_item`.
+
+    >>> first(ragged([[1, 2], [3]]))
+    array([1, 3])
+    """
+    return _item("first", x, 0, fill_value, raises=fill_value is None)
+
+
+def last(x: RaggedArray, /, *, fill_value: Any = None) -> Any:
+    """The last entry of every row: ``[nrows, *inner]``. An empty row raises `IndexError`, or gives ``fill_value``.
+
+    Traced, nothing can raise, and an empty row gives the default of `row_item`.
+
+    >>> last(ragged([[1, 2], [3]]))
+    array([2, 3])
+    """
+    return _item("last", x, -1, fill_value, raises=fill_value is None)
+
+
+def _item(op: str, x: RaggedArray, i: Any, fill: Any, *, raises: bool) -> Any:
+    x = as_rows(ragged_only(op, x))
+    if fill is not None:
+        checked_scalar(op, x, fill, "fill_value")
+    i = common(op, [x.values]).asarray(i) if isinstance(i, list | tuple) else i
+    per_row = is_array(i) and i.ndim > 0
+    if per_row and tuple(i.shape) != (x.nrows,):
+        got = f"shape {tuple(i.shape)}"
+        raise ValueError(complaint(op, f"an index or {x.nrows} of them", got, "Pass one per row."))
+    if is_array(i) and kind(i.dtype) not in ("int", "uint"):
+        raise TypeError(complaint(op, "integer indices", f"dtype {i.dtype}", "Convert them."))
+    k = common(op, [x.values, *([i] if is_array(i) else [])])
+    x = into(k, x).used_values()
+    if not is_array(i):
+        i = max(min(_integer(op, i), FAR), -FAR)
+    elif kernels(i) is not k:
+        i = k.asarray(widened(i, k))
+    steps = (ALL, Step("each" if per_row else "at", 0), *(ALL,) * (x.ragged_rank - 1))
+    inner = (ALL,) * len(x.inner_shape)
+    fill = k.asarray(fill, dtype=x.dtype) if is_array(fill) else fill
+    return perform(op, Plan(x, 0, False, steps, inner, (i,)), fill=fill, raises=raises)
+
+
+def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
+    """``length`` entries from ``start`` along ``axis``; on a ragged axis each may be one per row.
+
+    ``start`` and ``length`` are ints, traced ones too, or hold one number for each row of that axis: ``int[nrows]``
+    on axis 1, below it a RaggedArray of the axes before. On other axes ``length`` is static. Negative starts count
+    from the row's end. Beyond a row's end is an error; under plain jit the result is then NaN (the lowest
+    integer, True) everywhere.
+
+    Capacity: that of ``x``, or ``nrows * length`` if that is static and smaller; exact on NumPy.
+
+    >>> narrow(ragged([[1, 2, 3], [4, 5]]), 1, np.array([1, 0]), np.array([2, 1])).tolist()
+    [[2, 3], [4]]
+    """
+    if isinstance(x, RaggedArray) and x.block is not None:
+        at = one_axis("narrow", axis, x.ndim)
+        if at <= x.depth:
+            return narrow_block("narrow", x, at, start, length)
+        begin, count = _static_run(x.shape[at] or 0, start, length, at)
+        return x[(*(slice(None),) * at, slice(begin, begin + count))]
+    x = array_of("narrow", x)
+    axis = one_axis("narrow", axis, x.ndim)
+    start, length = (common("narrow", []).asarray(a) if isinstance(a, list | tuple) else a for a in (start, length))
+    size = x.shape[axis]
+    if size is not None:
+        if is_array(start) and not kernels(start).is_concrete(start):
+            return _traced_run(x, axis, size, start, sizes_of("narrow", length))
+        start, length = _static_run(size, start, length, axis)
+        key = (*[slice(None)] * axis, slice(start, start + length), *[slice(None)] * (x.ndim - axis - 1))
+        return run("narrow", x, list(key)) if isinstance(x, RaggedArray) else x[key]
+    arrays = [a.values if isinstance(a, RaggedArray) else a for a in (start, length) if is_array(a)]
+    k = common("narrow", [x.values, *arrays])
+    x = into(k, x).used_values()
+    limit = entry_counts(x.partitions, x.capacity)[axis]
+    if not is_array(length):
+        limit = min(limit, entry_counts(x.partitions, x.capacity)[axis - 1] * max(_integer("narrow", length), 0))
+    start, length = (_per_row(x, k, axis, a, what) for a, what in ((start, "start"), (length, "length")))
+    short = k.call(_beyond, x.partitions, start, length, axis=axis, size=x.capacity)
+    ok = True if k.is_concrete(short) and not bool(short[0]) else ~short[0]
+    text = ("narrow", "runs within every row along axis {}", "{} from {} in a row of {}", "Use `x[:, a:b]` to clip.")
+    if ok is not True and k.is_concrete(short):
+        _, n, begin, have = (int(a) for a in short)
+        raise ValueError(complaint(text[0], text[1].format(axis), text[2].format(n, begin, have), text[3]))
+    if ok is not True and k.checking():
+        _, n, begin, have = short
+        message = complaint(text[0], text[1].format(axis), text[2].format("{n}", "{begin}", "{have}"), text[3])
+        k.check(ok, message, n=n, begin=begin, have=have)
+    values, new = k.call(_narrowed, x.values, x.partitions, start, length, ok=ok, axis=axis, limit=limit)
+    return with_mark(rebuild(x.nrows, (*x.partitions[: axis - 1], *new[axis - 1 :]), values), ok)
+
+
+def _static_run(size: int, start: Any, length: Any, axis: int) -> tuple[int, int]:
+    start, length = _integer("narrow", start), sizes_of("narrow", length)
+    begin = start + size if start < 0 else start
+    if begin < 0 or length < 0 or begin + length > size:
+        got = f"{length} from {start}"
+        raise ValueError(complaint("narrow", f"a run within {size} entries of axis {axis}", got, "Check `x.shape`."))
+    return begin, length
+
+
+def _traced_run(x: Any, axis: int, size: int, start: Array, length: int) -> Any:
+    """The same along an axis without ragged lengths: its entries by index."""
+    if isinstance(start, RaggedArray) or start.ndim or kind(start.dtype) not in ("int", "uint"):
+        got = f"{start.dtype} of shape {tuple(start.shape)}"
+        raise TypeError(complaint("narrow", f"an integer start along axis {axis}", got, "Pass one for all rows."))
+    if not 0 <= length <= size:
+        raise ValueError(complaint("narrow", f"a run within {size} entries of axis {axis}", f"{length}", "Shorten it."))
+    start = widened(start)
+    k, xp = kernels(start), namespace(start)
+    begin = xp.where(start < 0, start + size, start)
+    ok = (begin >= 0) & (begin + length <= size)
+    if k.checking():
+        expected, got = f"a run within {size} entries of axis {axis}", f"{length} from {{start}}"
+        text = complaint("narrow", expected, got, "Check `x.shape`.")
+        k.check(ok, text, start=start)
+    none = xp.zeros_like(begin)
+    index = xp.minimum(xp.maximum(begin, none), none + (size - length)) + xp.arange(length, dtype=begin.dtype)
+    if not isinstance(x, RaggedArray):
+        return spoil(take(x, index, axis=axis), ok)
+    out = take(x, index, axis=axis, capacity=None if axis else entry_counts(x.partitions, x.capacity)[1:])
+    if not isinstance(out, RaggedArray):
+        return spoil(out, ok)
+    return RaggedArray(spoil(out.values, ok), out.partitions)
+
+
+def _per_row(x: RaggedArray, k: Any, axis: int, given: Any, what: str) -> Any:
+    """One number for each entry above the axis, or one for all."""
+    if not is_array(given):
+        if not -FAR <= _integer("narrow", given) <= FAR:
+            raise ValueError(complaint("narrow", f"a {what} within the rows", f"{given}", "Use `x[:, a:b]` to clip."))
+        return as_int(given)
+    if kind(given.dtype) not in ("int", "uint"):
+        raise TypeError(complaint("narrow", f"an integer {what}", f"dtype {given.dtype}", "Convert it."))
+    if isinstance(given, RaggedArray):
+        given, shape = into(k, widened(given, k)), tuple(given.shape)
+        if shape == tuple(x.shape[:axis]):
+            return namespace(given.values).reshape(given.values, (-1,))
+    else:
+        given, shape = k.asarray(widened(given, k)), tuple(given.shape)
+        if shape in ((), tuple(x.shape[:axis])):
+            return namespace(given).reshape(given, (-1,)) if shape else given
+    raise ValueError(complaint("narrow", f"a {what} of shape {x.shape[:axis]}", f"{shape}", "Pass one per row."))
+
+
+def _runs(partitions: tuple[Partition, ...], start: Any, length: Any, axis: int, size: int) -> Any:
+    """Where each run begins, how long it should be, how long the row is, and which rows are used."""
+    like = library(partitions, None)
+    xp = namespace(like)
+    count = entry_counts(partitions, size)[axis - 1]
+    used: Any = partitions[0].nrows
+    for p in partitions[: axis - 1]:
+        used = used * p.length if isinstance(p, UniformPartition) else p.splits[-1]
+    here = xp.arange(count, dtype=like.dtype)
+    _, rows = rows_below(partitions[axis - 1], here)
+    begin, n = (_spread(to_dtype(a, like), count) for a in (start, length))
+    begin = xp.where(begin < 0, begin + rows, begin)
+    return begin, n, rows, here < used
+
+
+def _spread(a: Array, count: int) -> Array:
+    """One number per entry; as many as there are, or one for all."""
+    xp = namespace(a)
+    if a.ndim == 0 or a.shape[0] == count:
+        return xp.broadcast_to(a, (count,))
+    return kernels(a).pick(a, xp.minimum(xp.arange(count), xp.asarray(a.shape[0])))
+
+
+def _beyond(partitions: tuple[Partition, ...], start: Any, length: Any, *, axis: int, size: int) -> tuple[Array, ...]:
+    begin, n, rows, used = _runs(partitions, start, length, axis, size)
+    xp = namespace(rows)
+    bad = used & ((begin < 0) | (n < 0) | (begin + n > rows))
+    if not bad.shape[0]:
+        return xp.asarray(False), *(xp.zeros((), dtype=rows.dtype),) * 3
+    at = xp.reshape(xp.argmax(xp.astype(bad, xp.int32)), (1,))
+    return xp.any(bad), *(xp.take(a, at, axis=0)[0] for a in (n, begin, rows))
+
+
+def _narrowed(
+    values: Array, partitions: tuple[Partition, ...], start: Any, length: Any, *, ok: Any, axis: int, limit: int
+) -> Any:
+    size = values.shape[0]
+    begin, n, rows, used = _runs(partitions, start, length, axis, size)
+    xp, k = namespace(rows), kernels(rows)
+    none = xp.zeros_like(rows)
+    begin = xp.minimum(xp.maximum(begin, none), rows)
+    n = xp.where(used, xp.minimum(xp.maximum(n, none), rows - begin), none)
+    like = library(partitions, values)
+    made, index = choose(partitions, axis, size, n, limit, lambda r, at: k.pick(begin, r) + at, like)
+    values, new = take_entries(values, partitions, axis, made, index, entry_counts(partitions, size)[axis + 1 :])
+    return spoil(values, ok), new

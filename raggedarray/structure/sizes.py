@@ -1,0 +1,118 @@
+"""What can be read off partitions of either kind, rows or a block at the end: sizes, ids, masks, on plain arrays."""
+
+from math import prod
+from typing import Any
+
+from .._errors import complaint
+from .._partition import RowPartition, UniformPartition, arrays_in, block_of
+from .._typing import Array
+from ..backends import kernels, namespace
+from .blocks import component_splits, elements, extents, is_packed, known_total, occupied
+from .levels import ancestors, known_used, library, parents, positions, used_mask
+
+Partitions = tuple[Any, ...]
+
+
+def used_count(partitions: Partitions) -> Any:
+    """How many slots hold data, or elements a strided view has: an int where it can be read, else traced."""
+    block = block_of(partitions)
+    return known_used(partitions[-1]) if block is None else known_total(block)
+
+
+def flat_rows(op: str, partitions: Partitions, level: int = 0) -> Partitions:
+    """Packed components as rows of elements; ``level`` must be theirs or above."""
+    block = block_of(partitions)
+    if block is None:
+        return partitions
+    if not is_packed(block):
+        raise ValueError(complaint(op, "packed components", "a strided view", "Pack it with `ra.contiguous(x)`."))
+    if level >= len(partitions):
+        raise IndexError(complaint(op, "the axis of the components", f"axis {level + 1}", "Use `ra.to_rows(x)`."))
+    return (*partitions[:-1], RowPartition(component_splits(block)))
+
+
+def nested_splits(partitions: Partitions, values: Array) -> tuple[Array, ...]:
+    """Splits of every partition, uniform ones too."""
+    like = library(partitions, values)
+    xp = namespace(like)
+    out: tuple[Array, ...] = ()
+    for p in partitions:
+        if isinstance(p, UniformPartition):
+            used = out[-1][-1] if out else p.nrows
+            entries = xp.arange(p.nrows + 1, dtype=like.dtype)
+            splits = xp.minimum(entries, xp.asarray(used, dtype=like.dtype)) * p.length
+        else:
+            splits = p.splits
+        out = (*out, splits)
+    return out
+
+
+def lengths_at(partitions: Partitions, level: int, values: Array) -> tuple[Partitions, Array]:
+    """Sizes along axis ``level`` from 1, and the partitions that they lie under."""
+    block, like = block_of(partitions), library(partitions, values)
+    if block is not None and level >= len(partitions):
+        above, nrows, size = partitions[:-1], block.nrows, extents(block)[level - len(partitions)]
+    else:
+        p = partitions[level - 1]
+        above, nrows = partitions[: level - 1], p.nrows
+        size = p.lengths if isinstance(p, RowPartition) else p.length
+    return above, namespace(like).full((nrows,), size, dtype=like.dtype) if isinstance(size, int) else size
+
+
+def ids_at(partitions: Partitions, level: int, values: Array) -> Array:
+    """Entry of ``level`` that each slot lies in."""
+    rows = flat_rows("row_ids", partitions, level)
+    return ancestors(rows, level, values.shape[0], library(partitions, values))
+
+
+def position_ids(partitions: Partitions, values: Array) -> Array:
+    """Index of each slot along the last axis that partitions hold; 0 in slack."""
+    block, capacity = block_of(partitions), values.shape[0]
+    if block is None:
+        last = partitions[-1]
+        return positions(last, parents(last, capacity, library(partitions, values)))
+    flat_rows("position_ids", partitions)
+    e = elements(block, capacity)
+    xp = namespace(block.sizes)
+    return xp.where(e.component < block.nrows, e.at[-1], xp.zeros_like(e.at[-1]))
+
+
+def nbytes(values: Array, partitions: Partitions) -> int:
+    """Bytes of the values, splits, sizes, strides and offsets."""
+    return sum(prod(a.shape) * _itemsize(a) for a in _stored(values, partitions))
+
+
+def wait(values: Array, partitions: Partitions) -> None:
+    """Return when all of them are computed, where a library computes behind one's back."""
+    for a in _stored(values, partitions):
+        if hasattr(a, "block_until_ready"):
+            a.block_until_ready()
+
+
+def _stored(values: Array, partitions: Partitions) -> tuple[Array, ...]:
+    return (values, *(a for p in partitions for a in arrays_in(p) if a is not None))
+
+
+def _itemsize(a: Array) -> int:
+    known = getattr(a.dtype, "itemsize", None)
+    return int(kernels(a).host(a).itemsize if known is None else known)
+
+
+def mask(partitions: Partitions, capacity: int) -> Array:
+    """Which slots hold data."""
+    block = block_of(partitions)
+    return used_mask(partitions, capacity) if block is None else occupied(block, capacity)
+
+
+def mask_gradient(partitions: Partitions, values: Array) -> Array:
+    """``values``, whose gradient is 0 in slack and holes."""
+    block, k = block_of(partitions), kernels(values)
+    if block is None:
+        return k.mask_gradient(values, partitions[-1].splits)
+    if is_packed(block):
+        return k.mask_gradient(values, component_splits(block))
+    if k.is_concrete(values):  # no gradient, and no copy
+        return values
+    xp = namespace(values)
+    there = xp.reshape(occupied(block, values.shape[0]), (values.shape[0], *(1,) * (values.ndim - 1)))
+    return xp.where(there, values, k.stop_gradient(values))
