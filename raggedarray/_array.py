@@ -16,7 +16,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from . import _protocols, _refusals, _repr
-from ._errors import DynamicShapeError, complaint
+from ._errors import DynamicShapeError, error_text
 from ._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, partition_shape
 from ._protocols import Operators
 from ._typing import Array, DType, Namespace, Shape
@@ -24,7 +24,7 @@ from .backends import Kernels, is_array, kernels, namespace, register
 from .structure import sizes as _structure
 from .structure.blocks import is_packed, known_total, pack, packed
 from .structure.levels import library, used_slots
-from .structure.overflow import filled_rows, known_overflow, overflow, spoil
+from .structure.overflow import fill_unless, filled_rows, known_overflow, overflow
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
@@ -138,7 +138,7 @@ class RaggedArray(Operators):
             if isinstance(p, RowPartition):
                 return p.splits
         raise ValueError(
-            complaint("row_splits", "row partitions", f"a block of shape {self.shape}", "Use `ra.to_rows(x)`.")
+            error_text("row_splits", "row partitions", f"a block of shape {self.shape}", "Use `ra.to_rows(x)`.")
         )
 
     @property
@@ -150,7 +150,7 @@ class RaggedArray(Operators):
         """
         if self.block is not None:
             got = f"a block of shape {self.shape}"
-            raise ValueError(complaint("nested_row_splits", "row partitions", got, "Use `ra.to_rows(x)`."))
+            raise ValueError(error_text("nested_row_splits", "row partitions", got, "Use `ra.to_rows(x)`."))
         return _structure.nested_splits(self.partitions, self.values)
 
     @property
@@ -190,7 +190,7 @@ class RaggedArray(Operators):
     def _level(self, axis: int, op: str) -> int:
         level = axis + self.ndim if axis < 0 else axis
         if not 1 <= level <= self.depth:
-            raise IndexError(complaint(op, f"an axis from 1 to {self.depth}", str(axis), "Name a ragged axis."))
+            raise IndexError(error_text(op, f"an axis from 1 to {self.depth}", str(axis), "Name a ragged axis."))
         return level
 
     def components_as_rows(self, op: str) -> "RaggedArray":
@@ -214,10 +214,10 @@ class RaggedArray(Operators):
         if got is None or (got < need if known else got != self.capacity):
             slots = f"at least {need}" if known else f"{self.capacity}"
             what = f"shape {tuple(values.shape)}" if is_array(values) else type(values).__name__
-            raise ValueError(complaint("with_values", f"{slots} slots", what, "Keep the first axis."))
+            raise ValueError(error_text("with_values", f"{slots} slots", what, "Keep the first axis."))
         k = kernels(library(self.partitions, values))
         values = values if kernels(values) is not k and k.name == "numpy" else k.asarray(values)
-        values = values if over is False else spoil(values, ~overflow(self.partitions, self.capacity))
+        values = values if over is False else fill_unless(values, ~overflow(self.partitions, self.capacity))
         return RaggedArray(_structure.mask_gradient(self.partitions, values), self.partitions)
 
     def map_values(self, f: Callable[..., Array], *xs: Any, masked: bool = False) -> "RaggedArray":
@@ -239,7 +239,7 @@ class RaggedArray(Operators):
         """Nested Python lists of numbers."""
         if not self.is_concrete():
             raise DynamicShapeError(
-                complaint("tolist", "values that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
+                error_text("tolist", "values that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
             )
         if known_overflow(self.partitions, self.capacity):
             return RaggedArray(*filled_rows(self.values, self.partitions)).tolist()
@@ -273,7 +273,7 @@ class RaggedArray(Operators):
     def used_values(self) -> "RaggedArray":
         """Without slack, where the size can be read and exact sizes cost nothing (NumPy); else unchanged."""
         k, block = kernels(self.values), self.block
-        if not k.trims:
+        if not k.has_exact_sizes:
             return self
         if block is not None:
             total = int(known_total(block))
@@ -303,7 +303,7 @@ class RaggedArray(Operators):
     def __iter__(self) -> Iterator[Any]:
         if not self.kernels.is_concrete(self.partitions):
             raise DynamicShapeError(
-                complaint("iter", "row lengths that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
+                error_text("iter", "row lengths that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
             )
         return iter(self.unbind())
 
@@ -320,12 +320,12 @@ class RaggedArray(Operators):
 
     def __bool__(self) -> bool:
         raise ValueError(
-            complaint("bool", "one truth value", f"a RaggedArray of shape {self.shape}", "Use `ra.all` or `ra.any`.")
+            error_text("bool", "one truth value", f"a RaggedArray of shape {self.shape}", "Use `ra.all` or `ra.any`.")
         )
 
     def __hash__(self) -> int:
         raise TypeError(
-            complaint("hash", "an immutable key", "a RaggedArray", "Pass it as an argument, not as a static one.")
+            error_text("hash", "an immutable key", "a RaggedArray", "Pass it as an argument, not as a static one.")
         )
 
     if not TYPE_CHECKING:  # to a type checker an unknown attribute is an error

@@ -11,6 +11,6 @@ class DynamicShapeError(TypeError):
 DynamicShapeError.__module__ = "raggedarray"  # where users find it, and what a traceback shows
 
 
-def complaint(op: str, expected: str, got: object, advice: str) -> str:
+def error_text(op: str, expected: str, got: object, advice: str) -> str:
     """``op: expected X, got Y. Do Z.``"""
     return f"{op}: expected {expected}, got {got}. {advice}"

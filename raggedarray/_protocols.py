@@ -7,7 +7,7 @@ from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
 
-from ._errors import complaint
+from ._errors import error_text
 from ._names import STANDARD, counterpart
 from ._refusals import saving
 from .backends import is_array
@@ -18,9 +18,9 @@ def _ours(self: Any, name: str) -> Any:
     if found:
         return function
     if name.startswith("save"):
-        raise TypeError(complaint(f"numpy.{name}", "plain arrays", f"shape {self.shape}", saving(self)))
+        raise TypeError(error_text(f"numpy.{name}", "plain arrays", f"shape {self.shape}", saving(self)))
     raise TypeError(
-        complaint(
+        error_text(
             f"numpy.{name}",
             "a function that takes ragged arrays",
             f"shape {self.shape}",
@@ -34,7 +34,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
     name = ufunc.__name__
     if method != "__call__" or kwargs:
         what = f"method {method!r}" if method != "__call__" else ", ".join(f"{k}=" for k in kwargs)
-        raise TypeError(complaint(f"numpy.{name}", "a plain call", what, f"Use `ra.{STANDARD.get(name, name)}`."))
+        raise TypeError(error_text(f"numpy.{name}", "a plain call", what, f"Use `ra.{STANDARD.get(name, name)}`."))
     return _ours(self, name)(*inputs)
 
 
@@ -66,7 +66,7 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
         what = f"{unknown[0]}=" if unknown else "no axis="
         expected = ", ".join(p for p in wanted if wanted[p].kind is not Parameter.POSITIONAL_ONLY) or "none"
         raise TypeError(
-            complaint(f"numpy.{name}", f"options {expected}", what, f"Use `ra.{STANDARD.get(name, name)}`.")
+            error_text(f"numpy.{name}", f"options {expected}", what, f"Use `ra.{STANDARD.get(name, name)}`.")
         )
     return ours(*(v for _, v in positional), **named)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._array import RaggedArray
-from ._errors import complaint
+from ._errors import error_text
 from ._partition import Partition, block_of
 from .backends import backend, is_array, register
 from .engine.trees import is_inexact, is_ragged, values_of
@@ -90,7 +90,7 @@ def merge(trainable: Any, structure: Any, /) -> Any:
     rest, other = jax.flatten(structure, _is_rest)
     if form != other:
         what = f"{form} and {other}"
-        raise ValueError(complaint("params.merge", "both trees of one `params.split`", what, "Split the tree again."))
+        raise ValueError(error_text("params.merge", "both trees of one `params.split`", what, "Split the tree again."))
     return jax.unflatten(form, [_merged(v, r) for v, r in zip(values, rest, strict=True)])
 
 
@@ -106,12 +106,12 @@ def _merged(value: Any, rest: Any) -> Any:
     if isinstance(rest, Structure):
         if not is_array(value):
             what = type(value).__name__
-            raise ValueError(complaint("params.merge", "values for each ragged array", what, "Split the tree again."))
+            raise ValueError(error_text("params.merge", "values for each ragged array", what, "Split the tree again."))
         stacked = _stack_axes(rest.partitions, value)
         if value.shape[stacked : stacked + 1] != (rest.capacity,):
             what = f"shape {tuple(value.shape)}"
             raise ValueError(
-                complaint("params.merge", f"{rest.capacity} slots", what, "Keep the shapes of `trainable`.")
+                error_text("params.merge", f"{rest.capacity} slots", what, "Keep the shapes of `trainable`.")
             )
         merged = RaggedArray(value, rest.partitions)
         return merged if stacked else merged.with_values(value)
@@ -119,7 +119,7 @@ def _merged(value: Any, rest: Any) -> Any:
         return value
     if value is not None:
         what = f"{type(value).__name__} where nothing is trained"
-        raise ValueError(complaint("params.merge", "both trees of one `params.split`", what, "Split the tree again."))
+        raise ValueError(error_text("params.merge", "both trees of one `params.split`", what, "Split the tree again."))
     return rest.value if isinstance(rest, Static) else rest
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from array_api_compat import array_namespace
 from numpy.ma import MaskedArray
 
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array, Namespace
 from ._protocol import Kernels
 
@@ -42,7 +42,7 @@ def need_plain(op: str, x: Any) -> None:
     """Raise where ``x``, or an array of a list of them, has a mask."""
     if is_masked(x) or (isinstance(x, list | tuple) and any(map(is_array, x[:1])) and any(map(is_masked, x))):
         advice = "Pass `x.filled(value)`, and the mask apart; `ra.from_padded` reads one that ends rows."
-        raise TypeError(complaint(op, "a plain array", "a masked one", advice))
+        raise TypeError(error_text(op, "a plain array", "a masked one", advice))
 
 
 def kernels(x: Array) -> Kernels:
@@ -65,7 +65,9 @@ def common(op: str, arrays: Sequence[Array]) -> Kernels:
     found = {id(k): (k, xp) for k, xp in (_find(x, op) for x in arrays) if k.name != "numpy"}
     spaces = {xp.__name__ for _, xp in found.values()}
     if len(spaces) > 1:
-        raise TypeError(complaint(op, "arrays of one library", " and ".join(sorted(spaces)), "Move one of them first."))
+        raise TypeError(
+            error_text(op, "arrays of one library", " and ".join(sorted(spaces)), "Move one of them first.")
+        )
     return next(iter(found.values()))[0] if found else backend("numpy")
 
 

@@ -39,7 +39,7 @@ class Kernels(Protocol):
     """What ragged ops need and the array API standard lacks. ``generic`` says what each one means."""
 
     name: str
-    trims: bool
+    has_exact_sizes: bool
     """Whether values are cut to the used slots before an op sees them, and results are exact."""
 
     def call(self, body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:

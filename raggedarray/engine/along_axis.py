@@ -8,15 +8,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import Partition, RowPartition
 from .._typing import Array
 from ..backends import Segments, is_half, kernels, kind, namespace
 from ..structure.levels import ancestors, group, longest_row, parents, positions, splits_of, traced_longest
 from .arguments import sizes_of
-from .broadcast.rows import into
+from .broadcast.rows import move_to
 from .bucket_size import bucket_size
-from .overflow import fits
+from .overflow import check_capacity
 from .reduce import normal_axes
 
 
@@ -27,15 +27,15 @@ class Along(NamedTuple):
     inner: int
 
 
-def ready(x: RaggedArray) -> RaggedArray:
+def prepared(x: RaggedArray) -> RaggedArray:
     """All of it in the library of its values, and without slack where that costs nothing."""
-    return into(x.kernels, x).used_values()
+    return move_to(x.kernels, x).used_values()
 
 
 def one_axis(op: str, x: Any, axis: Any) -> Along:
     """One axis of a RaggedArray."""
     if axis is None or isinstance(axis, tuple):
-        raise TypeError(complaint(op, "one axis", str(axis), "Pass `axis=`."))
+        raise TypeError(error_text(op, "one axis", str(axis), "Pass `axis=`."))
     (a,) = normal_axes(op, axis, x.ndim)
     return Along(a, 0) if a <= x.ragged_rank else Along(None, a - x.ragged_rank)
 
@@ -51,18 +51,18 @@ def row_limit(op: str, x: RaggedArray, at: Along, max_length: int | None) -> tup
     if at.level != x.ragged_rank:
         if max_length is not None:
             got = f"max_length={max_length} along another"
-            raise ValueError(complaint(op, "max_length= along the innermost ragged axis only", got, "Drop it."))
+            raise ValueError(error_text(op, "max_length= along the innermost ragged axis only", got, "Drop it."))
         return None, True
     k = kernels(p.splits)
     if not k.is_concrete(p.splits):
         if max_length is None:
             return None, True
-        return max_length, fits(op, k.call(traced_longest, p), max_length, "a length", "max_length=")
-    if k.trims and max_length is None:
+        return max_length, check_capacity(op, k.call(traced_longest, p), max_length, "a length", "max_length=")
+    if k.has_exact_sizes and max_length is None:
         return None, True
     longest = longest_row(p)
     if max_length is not None:
-        fits(op, longest, max_length, "a length", "max_length=")
+        check_capacity(op, longest, max_length, "a length", "max_length=")
         return max_length, True
     return bucket_size(longest, mantissa_bits=0, minimum=1), True
 
@@ -83,7 +83,7 @@ def side_by_side(partitions: tuple[Partition, ...], level: int, values: Array) -
     first = partitions[0]
     if level == 0 and isinstance(first, RowPartition):
         below = partitions[1].nrows if len(partitions) > 1 else values.shape[0]
-        length = longest_row(first) if kernels(values).trims else below
+        length = longest_row(first) if kernels(values).has_exact_sizes else below
     groups = group(partitions, (level,), values.shape[0], length, values)
     ids = groups.segments.ids
     assert ids is not None
@@ -140,7 +140,7 @@ def sort_key(op: str, values: Array, descending: bool) -> Array:
     """What sorts ascending as asked, NaN last both ways; `from_sort_key` gives the values back."""
     xp, what = namespace(values), kind(values.dtype)
     if what == "complex":
-        raise TypeError(complaint(op, "real values", f"dtype {values.dtype}", "Sort `ra.abs(x)`, say."))
+        raise TypeError(error_text(op, "real values", f"dtype {values.dtype}", "Sort `ra.abs(x)`, say."))
     key = xp.astype(values, xp.uint8) if what == "bool" else values
     if is_half(values.dtype) and kernels(values).name == "numpy":  # it sorts no NaN of bfloat16
         key = xp.astype(values, xp.float32)

@@ -4,7 +4,7 @@ from operator import index
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import RowPartition, UniformPartition, entry_counts
 from ..backends import is_array, kernels, kind, namespace
 
@@ -12,7 +12,7 @@ from ..backends import is_array, kernels, kind, namespace
 def ragged_only(op: str, x: Any) -> RaggedArray:
     """``x``, which must be a RaggedArray."""
     if not isinstance(x, RaggedArray):
-        raise TypeError(complaint(op, "a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
+        raise TypeError(error_text(op, "a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
     return x
 
 
@@ -37,9 +37,9 @@ def checked_scalar(op: str, x: RaggedArray, value: Any, what: str = "initial", *
     if k == "bool" and isinstance(value, int) and value in (0, 1):
         return bool(value)
     if not isinstance(value, allowed.get(k, object)) and not (k != "bool" and isinstance(value, bool)):
-        raise TypeError(complaint(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
+        raise TypeError(error_text(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
     if k in ("int", "uint") and not isinstance(value, bool) and not holds(x, value, dtype=dtype):
-        raise OverflowError(complaint(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
+        raise OverflowError(error_text(op, f"{what} of dtype {dtype}", repr(value), "Convert `x` first."))
     return value
 
 
@@ -57,7 +57,7 @@ def sizes_of(op: str, n: Any, *, many: bool = False) -> Any:
         return index(n)
     except TypeError:
         what = type(n).__name__
-        raise TypeError(complaint(op, "a static size", what, "Pass an int that does not depend on data.")) from None
+        raise TypeError(error_text(op, "a static size", what, "Pass an int that does not depend on data.")) from None
 
 
 def item_shape_of(op: str, given: Any) -> tuple[int | None, ...]:
@@ -65,7 +65,7 @@ def item_shape_of(op: str, given: Any) -> tuple[int | None, ...]:
     try:
         return tuple(None if n is None else index(n) for n in given)
     except TypeError:
-        raise TypeError(complaint(op, "item_shape of ints and None", repr(given), "Pass a tuple.")) from None
+        raise TypeError(error_text(op, "item_shape of ints and None", repr(given), "Pass a tuple.")) from None
 
 
 def level_sizes(op: str, capacity: Any, rank: int, *, given: int = 0) -> Any:
@@ -77,19 +77,19 @@ def level_sizes(op: str, capacity: Any, rank: int, *, given: int = 0) -> Any:
     sizes = sizes_of(op, capacity, many=True)
     if isinstance(sizes, int):
         if sizes < 0:
-            raise ValueError(complaint(op, "a capacity of 0 or more", f"{capacity}", "Pass a size."))
+            raise ValueError(error_text(op, "a capacity of 0 or more", f"{capacity}", "Pass a size."))
         return sizes
     if len(sizes) != rank or any(n < 0 for n in sizes):
         advice = "Pass one per level below axis 0."
-        raise ValueError(complaint(op, f"{rank} sizes of 0 or more", f"{capacity}", advice))
+        raise ValueError(error_text(op, f"{rank} sizes of 0 or more", f"{capacity}", advice))
     return sizes[given:]
 
 
-def whole(op: str, what: str, n: Any, least: int) -> int:
+def check_min_int(op: str, what: str, n: Any, least: int) -> int:
     """A static int that is not less than ``least``."""
     n = sizes_of(op, n)
     if n < least:
-        raise ValueError(complaint(op, f"a {what} of at least {least}", str(n), "Pass a larger one."))
+        raise ValueError(error_text(op, f"a {what} of at least {least}", str(n), "Pass a larger one."))
     return int(n)
 
 
@@ -116,7 +116,7 @@ def _check_traced(op: str, splits: Any, below: int) -> None:
         return
     xp = namespace(splits)
     ok = (splits[0] == 0) & (splits[-1] <= below) & xp.all(splits[1:] >= splits[:-1])
-    text = complaint(op, f"splits that rise from 0 to at most {below}", "{splits}", "Check the row lengths.")
+    text = error_text(op, f"splits that rise from 0 to at most {below}", "{splits}", "Check the row lengths.")
     k.check(ok, text, splits=splits)
 
 
@@ -125,16 +125,16 @@ def _check_splits(op: str, splits: Any, above: int, below: int, axis: int, last:
     where = f" of axis {axis}" if axis > 1 else ""
     if splits[0] != 0:
         advice = "Pass `splits - splits[0]` with `values[splits[0]:splits[-1]]`, or prepend the 0 if it is missing."
-        raise ValueError(complaint(op, f"splits{where} that start at 0", f"{splits[0]}", advice))
+        raise ValueError(error_text(op, f"splits{where} that start at 0", f"{splits[0]}", advice))
     down = (splits[1:] < splits[:-1]).nonzero()[0]
     if down.size:
         i = int(down[0])
         found = f"{splits[i + 1]} after {splits[i]} at index {i + 1}"
-        raise ValueError(complaint(op, f"splits{where} that never decrease", found, "Check the row lengths."))
+        raise ValueError(error_text(op, f"splits{where} that never decrease", found, "Check the row lengths."))
     if splits[above] != splits[-1]:
         i = int((splits[above:] != splits[above]).argmax()) + above
         raise ValueError(
-            complaint(
+            error_text(
                 op,
                 f"splits{where} that repeat {splits[above]} past row {above}",
                 f"{splits[i]} at index {i}",
@@ -143,25 +143,25 @@ def _check_splits(op: str, splits: Any, above: int, below: int, axis: int, last:
         )
     if splits[-1] > below:
         advice = "Pass the missing values." if last else "The splits of the next axis have fewer rows."
-        raise ValueError(complaint(op, f"splits{where} that end at {below} or before", f"{splits[-1]}", advice))
+        raise ValueError(error_text(op, f"splits{where} that end at {below} or before", f"{splits[-1]}", advice))
     return int(splits[-1])
 
 
 def check_consistent(op: str, x: RaggedArray) -> None:
     """Levels that fit together: a uniform level has the entries it says, values have a first axis."""
     if getattr(x.values, "ndim", 0) == 0:
-        raise ValueError(complaint(op, "values with a first axis", "shape ()", "Pass at least one axis of slots."))
+        raise ValueError(error_text(op, "values with a first axis", "shape ()", "Pass at least one axis of slots."))
     counts = entry_counts(x.partitions, x.capacity)
     for level, p in enumerate(x.partitions):
         if isinstance(p, UniformPartition) and p.nrows * p.length != counts[level + 1]:
             raise ValueError(
-                complaint(
+                error_text(
                     op, f"{p.nrows * p.length} entries below axis {level + 1}", str(counts[level + 1]), "Rebuild it."
                 )
             )
         if isinstance(p, RowPartition) and (p.splits.ndim != 1 or p.splits.shape[0] == 0):
             raise ValueError(
-                complaint(op, "row splits of shape (nrows + 1,)", f"shape {p.splits.shape}", "Start them with 0.")
+                error_text(op, "row splits of shape (nrows + 1,)", f"shape {p.splits.shape}", "Start them with 0.")
             )
 
 
@@ -169,5 +169,5 @@ def last_rows(op: str, x: RaggedArray) -> RowPartition:
     """The innermost partition, which must be of rows."""
     p: Any = x.partitions[-1]
     if not isinstance(p, RowPartition):
-        raise TypeError(complaint(op, "rows as the innermost ragged axis", f"shape {x.shape}", "Use `ra.to_rows(x)`."))
+        raise TypeError(error_text(op, "rows as the innermost ragged axis", f"shape {x.shape}", "Use `ra.to_rows(x)`."))
     return p

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import Kernels, is_array, kernels, kind, namespace, need_plain
@@ -16,7 +16,7 @@ def integers(op: str, k: Kernels, what: str, given: Any) -> Array:
         return k.index(given if is_array(given) else k.asarray(given))
     except (ValueError, TypeError):
         got = f"dtype {given.dtype}" if is_array(given) else repr(given)
-        raise TypeError(complaint(op, f"integer {what}, as many for each component", got, "Convert them.")) from None
+        raise TypeError(error_text(op, f"integer {what}, as many for each component", got, "Convert them.")) from None
 
 
 def validate_block(op: str, p: BlockPartition, capacity: int) -> None:
@@ -41,7 +41,7 @@ def check_traced(op: str, p: BlockPartition, capacity: int) -> None:
     bad = xp.any(p.sizes < 0, axis=1) | (there & ((low < 0) | (high >= capacity)))
     row = xp.argmax(xp.astype(bad, p.sizes.dtype))
     want = f"sizes of 0 or more and addresses from 0 to {capacity - 1}"
-    text = complaint(op, want, "slots {low} to {high} for component {row}", "Check sizes, strides and offsets.")
+    text = error_text(op, want, "slots {low} to {high} for component {row}", "Check sizes, strides and offsets.")
     k.check(~xp.any(bad), text, low=low[row], high=high[row], row=row)
 
 
@@ -53,7 +53,7 @@ def _countable(op: str, p: BlockPartition, sizes: Any) -> None:
         each = each * (1 if n is None else n)
     if each.sum() > limit:
         got = f"{each.sum():.3g}"
-        raise ValueError(complaint(op, f"up to {limit} elements", got, "Check the sizes."))
+        raise ValueError(error_text(op, f"up to {limit} elements", got, "Check the sizes."))
 
 
 def checked_bound(op: str, p: BlockPartition, capacity: int) -> int:
@@ -62,7 +62,7 @@ def checked_bound(op: str, p: BlockPartition, capacity: int) -> int:
     sizes = k.host(p.sizes).astype("int64")
     if (sizes < 0).any():
         i = int((sizes < 0).any(axis=1).argmax())
-        raise ValueError(complaint(op, "sizes of 0 or more", f"{sizes[i].tolist()} at component {i}", "Check them."))
+        raise ValueError(error_text(op, "sizes of 0 or more", f"{sizes[i].tolist()} at component {i}", "Check them."))
     _countable(op, p, sizes)
     host = on_host(p)
     count, begin = host.counts, host.offsets
@@ -77,14 +77,16 @@ def checked_bound(op: str, p: BlockPartition, capacity: int) -> int:
     if bad.any():
         i = int(bad.argmax())
         got = f"slots {int(low[i])} to {int(high[i])} for component {i}"
-        raise ValueError(complaint(op, f"addresses from 0 to {capacity - 1}", got, "Check sizes, strides and offsets."))
+        raise ValueError(
+            error_text(op, f"addresses from 0 to {capacity - 1}", got, "Check sizes, strides and offsets.")
+        )
     return max(int(ends[-1]) if len(ends) else 0, capacity)
 
 
 def table(op: str, what: str, a: Array, ndim: int, shape: tuple[int, ...] | None = None) -> Array:
     if kind(a.dtype) not in ("int", "uint"):
-        raise TypeError(complaint(op, f"integer {what}", f"dtype {a.dtype}", "Convert them."))
+        raise TypeError(error_text(op, f"integer {what}", f"dtype {a.dtype}", "Convert them."))
     if a.ndim != ndim or (shape is not None and tuple(a.shape) != shape):
         want = f"{what} of shape {shape}" if shape is not None else f"{what} with {ndim} axes, a row a component"
-        raise ValueError(complaint(op, want, f"shape {tuple(a.shape)}", "Pass one row for each component."))
+        raise ValueError(error_text(op, want, f"shape {tuple(a.shape)}", "Pass one row for each component."))
     return a

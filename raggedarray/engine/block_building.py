@@ -4,13 +4,13 @@ from math import prod
 from typing import Any
 
 from .._array import RaggedArray, as_last
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import BlockPartition, RowPartition, block_of
 from .._typing import Array, DType
 from ..backends import kernels, namespace
 from ..structure.blocks import known_total
 from .indices import host_index, index_like
-from .leaves import end_to_end
+from .leaves import concat_leaves
 from .packing import contiguous
 
 
@@ -41,12 +41,12 @@ def block_of_arrays(
     for i, a in enumerate(leaves):
         if any(n is not None and n != m for n, m in zip((*axes, *inner), a.shape, strict=True)):
             want = f"arrays of shape {(*axes, *inner)}"
-            raise ValueError(complaint("ragged", want, f"{tuple(a.shape)} at leaf {i}", "Change item_shape."))
+            raise ValueError(error_text("ragged", want, f"{tuple(a.shape)} at leaf {i}", "Change item_shape."))
     flat = [namespace(a).reshape(a, (prod(a.shape[: last + 1]), *a.shape[last + 1 :])) for a in leaves]
     if not flat:
         assert like is not None
         flat = [namespace(like).zeros((0, *(n or 0 for n in inner)), dtype=like.dtype)]
-    values = end_to_end("ragged", flat, dtype)
+    values = concat_leaves("ragged", flat, dtype)
     sizes = [n for a in leaves for n, m in zip(a.shape, axes, strict=False) if m is None]
     return assemble(lengths, len(leaves), sizes, values, axes)
 
@@ -78,4 +78,4 @@ def block_of_ragged(lengths: list[list[int]], leaves: list[RaggedArray], dtype: 
         sizes += kernels(p.sizes).host(p.sizes).ravel().tolist()
     count = sum(p.nrows for p in blocks if p is not None)
     axes = blocks[0].axes if blocks[0] is not None else ()
-    return assemble(lengths, count, sizes, end_to_end("ragged", values, dtype), axes)
+    return assemble(lengths, count, sizes, concat_leaves("ragged", values, dtype), axes)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from operator import index
 
-from .._errors import complaint
+from .._errors import error_text
 from .arguments import sizes_of
 
 Policy = str | Sequence[int]
@@ -24,7 +24,7 @@ def bucket_size(n: int, *, mantissa_bits: int = 2, minimum: int = 8, policy: Pol
     n = sizes_of("bucket_size", n)
     if n < 0 or minimum < 1 or mantissa_bits < 0:
         raise ValueError(
-            complaint(
+            error_text(
                 "bucket_size",
                 "n >= 0, minimum >= 1, mantissa_bits >= 0",
                 f"{n}, {minimum}, {mantissa_bits}",
@@ -38,8 +38,10 @@ def bucket_size(n: int, *, mantissa_bits: int = 2, minimum: int = 8, policy: Pol
     if policy == "linear":
         return max(-(-n // minimum), 1) * minimum
     if isinstance(policy, str) or not len(policy):
-        raise ValueError(complaint("bucket_size", "'geometric', 'linear' or sizes", repr(policy), "Pass one of these."))
+        raise ValueError(
+            error_text("bucket_size", "'geometric', 'linear' or sizes", repr(policy), "Pass one of these.")
+        )
     enough = [index(size) for size in policy if size >= n]
     if not enough:
-        raise ValueError(complaint("bucket_size", f"a size of at least {n}", f"{list(policy)}", "Add a larger size."))
+        raise ValueError(error_text("bucket_size", f"a size of at least {n}", f"{list(policy)}", "Add a larger size."))
     return min(enough)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from ..backends import is_array, kind
 
 
@@ -26,12 +26,12 @@ def is_missing(x: Any, *, nan: bool) -> bool:
 def missing(op: str, x: Any, place: str, *, row: bool) -> ValueError:
     """The error for a row or a number that is not there."""
     if row:
-        return ValueError(complaint(op, "a row", f"{x} {place}", "Leave it out, or put an empty row `[]` there."))
-    return ValueError(complaint(op, "a number", f"{x} {place}", "Leave it out, or put a number such as nan there."))
+        return ValueError(error_text(op, "a row", f"{x} {place}", "Leave it out, or put an empty row `[]` there."))
+    return ValueError(error_text(op, "a number", f"{x} {place}", "Leave it out, or put a number such as nan there."))
 
 
 def numeric(op: str, x: Any) -> Any:
     """``x``, an array whose dtype must be that of numbers or bools."""
     if kind(x.dtype) == "other":
-        raise TypeError(complaint(op, "values of a numeric dtype", f"dtype {x.dtype}", "Convert them to numbers."))
+        raise TypeError(error_text(op, "values of a numeric dtype", f"dtype {x.dtype}", "Convert them to numbers."))
     return x

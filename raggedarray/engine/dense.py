@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array, Axis
 from ..backends import kernels, kind, namespace
 from .reduce import accumulator, normal_axes, reduce_axes
@@ -35,7 +35,7 @@ def dense_softmax(x: Array, axis: int, log: bool) -> Array:
 def dense_logsumexp(x: Array, *, axis: Axis, keepdims: bool, where: Any, length: int | None) -> Array:
     """Logarithm of the summed exponentials along axes; over no elements, -inf."""
     if length is not None:
-        raise ValueError(complaint("logsumexp", "no length= for a plain array", str(length), "Drop it."))
+        raise ValueError(error_text("logsumexp", "no length= for a plain array", str(length), "Drop it."))
     xp, axes = namespace(x), normal_axes("logsumexp", axis, x.ndim)
     v, out = _wide(x)
     if where is not None:

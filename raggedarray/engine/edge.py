@@ -11,10 +11,19 @@ from inspect import isfunction
 from typing import Any, TypeVar, cast
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import BlockPartition, RowPartition, UniformPartition, arrays_in
 from ..backends import is_array, kernels, kind
-from ..structure.overflow import entries_below, filled_rows, known_overflow, marked, needs, overflow, spoil, within
+from ..structure.overflow import (
+    entries_below,
+    fill_unless,
+    filled_rows,
+    known_overflow,
+    marked,
+    needs,
+    overflow,
+    within,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -125,7 +134,7 @@ class _Marks:
             k = kernels(needed)
             if k.checking():
                 advice = "Make the array with a larger one."
-                text = complaint(self.op, "a capacity of at least {needed}", f"{available}", advice)
+                text = error_text(self.op, "a capacity of at least {needed}", f"{available}", advice)
                 k.check(needed <= available, text, needed=needed)
         return ~overflow(x.partitions, x.capacity)
 
@@ -154,7 +163,7 @@ class _Marks:
             return values
         if kernels(values).name == "numpy" and not isinstance(self.ok, bool):
             values = kernels(self.ok).asarray(values)
-        return spoil(values, self.ok)
+        return fill_unless(values, self.ok)
 
     def _restored(self, x: RaggedArray) -> RaggedArray:
         true = tuple(self._true(p) for p in x.partitions)

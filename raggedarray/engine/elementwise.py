@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import RaggedArray, rebuild
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import is_array, kernels, kind, namespace
 from .arguments import holds, is_scalar
-from .broadcast.rows import Plan, into, lay_out, meet, plan
-from .overflow import spoil
+from .broadcast.rows import BroadcastPlan, lay_out, move_to, plan, to_common_backend
+from .overflow import fill_unless
 
 Function = str | Callable[..., Array]
 """A name in the standard, or a function of laid-out operands defined at module level."""
@@ -29,10 +29,10 @@ def elementwise(op: str, function: Function, *operands: Any, **static: Any) -> A
         return _dense(op, function, operands, static)
     first = operands[0]
     if isinstance(first, RaggedArray) and all(is_scalar(x) for x in operands[1:]):  # nothing to lay out
-        first = into(kernels(first.values), first).used_values()
+        first = move_to(kernels(first.values), first).used_values()
         values = first.kernels.call(_apply, first.values, *operands[1:], function=function, **static)
         return RaggedArray(values, first.partitions)
-    k, moved = meet(op, operands)
+    k, moved = to_common_backend(op, operands)
     met = plan(op, moved)
     t = met.template
     if all(state is None or set(state) == {"same"} for state in met.states):  # the same slots: nothing to lay out
@@ -43,7 +43,7 @@ def elementwise(op: str, function: Function, *operands: Any, **static: Any) -> A
         return rebuild(t.nrows, t.partitions, k.call(_apply, *flat, function=function, **static))
     args = (met.template, *met.operands)
     values = k.call(_apply_laid_out, *args, function=function, states=met.states, **static)
-    return rebuild(met.template.nrows, met.template.partitions, spoil(values, met.ok))
+    return rebuild(met.template.nrows, met.template.partitions, fill_unless(values, met.ok))
 
 
 def _comparable(x: Any, y: Any) -> tuple[Any, Any]:
@@ -51,7 +51,9 @@ def _comparable(x: Any, y: Any) -> tuple[Any, Any]:
     for n, other in ((x, y), (y, x)):
         if type(n) is not int or not is_array(other) or kind(other.dtype) not in ("int", "uint"):
             continue
-        if not kernels(other.values if isinstance(other, RaggedArray) else other).trims and not holds(other, n):
+        if not kernels(other.values if isinstance(other, RaggedArray) else other).has_exact_sizes and not holds(
+            other, n
+        ):
             far = float("inf") if n > 0 else -float("inf")
             return (far, y) if n is x else (x, far)
     return x, y
@@ -65,7 +67,7 @@ def _apply(*args: Any, function: Function, **static: Any) -> Array:
 
 
 def _apply_laid_out(template: RaggedArray, *operands: Any, function: Function, states: Any, **static: Any) -> Array:
-    laid = lay_out(Plan(template, operands, states))
+    laid = lay_out(BroadcastPlan(template, operands, states))
     return _apply(*laid, function=function, **static)
 
 
@@ -74,9 +76,9 @@ def _dense(op: str, function: Function, operands: tuple[Any, ...], static: dict[
         if not (is_scalar(x) or is_array(x)):
             advice = "Make a list an array first, with `ra.ragged` or `ra.asarray`."
             raise TypeError(
-                complaint(op, "ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
+                error_text(op, "ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
             )
     if all(is_scalar(x) for x in operands):
-        raise TypeError(complaint(op, "at least one array", "only numbers", "Use Python's own operators."))
-    _, moved = meet(op, operands)
+        raise TypeError(error_text(op, "at least one array", "only numbers", "Use Python's own operators."))
+    _, moved = to_common_backend(op, operands)
     return _apply(*moved, function=function, **static)

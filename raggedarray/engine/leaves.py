@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array, DType
 from ..backends import common, is_array, kernels, namespace
 from .columns import numeric
@@ -24,11 +24,11 @@ def of_one_library(op: str, arrays: list[Any]) -> list[Array]:
             out.append(x if is_array(x) and k.name == "generic" and kernels(x) is k else make(x))
         except ValueError:
             got = f"lists of unequal length as row {i}"
-            raise ValueError(complaint(op, "rows that are arrays", got, "Use `ra.ragged`.")) from None
+            raise ValueError(error_text(op, "rows that are arrays", got, "Use `ra.ragged`.")) from None
     return [numeric(op, a) for a in out]
 
 
-def end_to_end(op: str, arrays: list[Array], dtype: DType | None) -> Array:
+def concat_leaves(op: str, arrays: list[Array], dtype: DType | None) -> Array:
     """Arrays that agree in dtype, or are empty, or are brought to ``dtype``: ``[total, *inner]``."""
     arrays = of_one_library(op, arrays)
     used = [a for a in arrays if a.shape[0]] or [arrays[with_entries(arrays)]]

@@ -6,12 +6,12 @@ Static ones are values that Python can read; a number of which only the kind and
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from ..backends import is_array, kernels, kind
 from .arguments import is_scalar
 
 
-def described(x: Any) -> str:
+def describe(x: Any) -> str:
     """What an argument is, in an error."""
     if is_scalar(x):
         return "a number"
@@ -25,52 +25,52 @@ def operand(op: str, x: Any) -> Any:
     if isinstance(x, RaggedArray) or is_array(x):
         return x
     advice = "Make it an array first, with `ra.ragged` or `ra.asarray`."
-    raise TypeError(complaint(op, "a ragged or a plain array", type(x).__name__, advice))
+    raise TypeError(error_text(op, "a ragged or a plain array", type(x).__name__, advice))
 
 
 def plain_only(op: str, expected: str, x: Any) -> Any:
     """``x``, which must be an array that is not ragged."""
     if is_array(x) and not isinstance(x, RaggedArray):
         return x
-    raise TypeError(complaint(op, expected, described(x), "Pass a plain array."))
+    raise TypeError(error_text(op, expected, describe(x), "Pass a plain array."))
 
 
 def need_shape(op: str, what: str, x: Any, shape: tuple[int, ...], advice: str = "Check the axes.") -> None:
     """Raise unless ``x`` is a plain array of this shape."""
     expected = f"{what} of shape {shape}"
     if tuple(plain_only(op, expected, x).shape) != shape:
-        raise ValueError(complaint(op, expected, f"{tuple(x.shape)}", advice))
+        raise ValueError(error_text(op, expected, f"{tuple(x.shape)}", advice))
 
 
-def flag(op: str, name: str, x: Any) -> bool:
+def check_bool(op: str, name: str, x: Any) -> bool:
     """A static bool; one of an array library will do where it can be read."""
     if isinstance(x, bool):
         return x
     if _is_single(x) and kind(x.dtype) == "bool" and kernels(x).is_concrete(x):
         return bool(x)
-    raise TypeError(complaint(op, f"{name} as a static bool", type(x).__name__, "Pass True or False."))
+    raise TypeError(error_text(op, f"{name} as a static bool", type(x).__name__, "Pass True or False."))
 
 
 def static_number(op: str, name: str, x: Any, advice: str = "Pass a Python float.") -> float:
     """A static real number as a Python float."""
     if is_array(x) and not _is_single(x):
-        raise TypeError(complaint(op, f"{name} as a number", type(x).__name__, advice))
+        raise TypeError(error_text(op, f"{name} as a number", type(x).__name__, advice))
     try:
         if isinstance(x, str | bytes):
             raise TypeError
         return float(x)
     except Exception:
-        raise TypeError(complaint(op, f"{name} as a static number", type(x).__name__, advice)) from None
+        raise TypeError(error_text(op, f"{name} as a static number", type(x).__name__, advice)) from None
 
 
-def one_number(op: str, name: str, x: Any) -> Any:
+def check_real_scalar(op: str, name: str, x: Any) -> Any:
     """``x``, which must be one real number for the whole array: a Python one, or an array without axes."""
     if is_scalar(x) and not isinstance(x, complex):
         return x
     if _is_single(x) and kind(x.dtype) in ("float", "int", "uint", "bool"):
         return x
     got = f"shape {tuple(x.shape)}" if is_array(x) and tuple(x.shape) else getattr(x, "dtype", type(x).__name__)
-    raise TypeError(complaint(op, f"{name} as one real number", got, "Pass one for all elements."))
+    raise TypeError(error_text(op, f"{name} as one real number", got, "Pass one for all elements."))
 
 
 def in_range(
@@ -80,10 +80,10 @@ def in_range(
     ok = (x > low if above else x >= low) & (x <= high)
     if is_array(x) and not kernels(x).is_concrete(x):
         if kernels(x).checking():
-            kernels(x).check(ok, complaint(op, expected, "{x}", advice), x=x)
+            kernels(x).check(ok, error_text(op, expected, "{x}", advice), x=x)
         return ok
     if not ok:
-        raise ValueError(complaint(op, expected, f"{x}", advice))
+        raise ValueError(error_text(op, expected, f"{x}", advice))
     return True
 
 

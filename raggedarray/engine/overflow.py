@@ -1,25 +1,25 @@
 """What happens when data does not fit a static size: an error, or, where nothing can raise, no silent loss.
 
 Sizes that can be read raise at once. Traced ones are checked at run time under `checks`; under plain jit the result
-is the fill in every row and slot, and what is computed from it too: see ``_marks``.
+is the fill in every row and slot, and what is computed from it too: see `structure.overflow`.
 """
 
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from ..backends import kernels, kind
+from ..structure.overflow import fill_unless as fill_unless
 from ..structure.overflow import marked
-from ..structure.overflow import spoil as spoil
 
 
-def fits(op: str, needed: Any, available: int, what: str, keyword: str) -> Any:
+def check_capacity(op: str, needed: Any, available: int, what: str, keyword: str) -> Any:
     """True, or a traced bool: whether ``needed`` entries fit the static size ``available``."""
     advice = f"Pass a larger `{keyword}`." if keyword else "Pass a larger one."
     k = kernels(needed) if hasattr(needed, "dtype") else None
     if k is None or k.is_concrete(needed):
         if int(needed) > available:
-            raise ValueError(complaint(op, f"{what} of at least {int(needed)}", f"{available}", advice))
+            raise ValueError(error_text(op, f"{what} of at least {int(needed)}", f"{available}", advice))
         return True
     ok = needed <= available
     if k.checking():

@@ -4,14 +4,14 @@ from math import prod
 from typing import Any
 
 from .._array import RaggedArray, as_last, block_in, rebuild
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array
 from ..backends import kernels, namespace
 from ..structure.blocks import as_row_partitions, is_packed, known_total, on_host, pack, packed
 from .arguments import level_sizes, ragged_only
 from .host import host_namespace
-from .overflow import fits, spoil
+from .overflow import check_capacity, fill_unless
 
 
 def contiguous(x: RaggedArray, /) -> RaggedArray:
@@ -62,16 +62,16 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     values, partitions, need = x.kernels.call(_to_rows, x.values, block, limits=limits)
     ok: Any = True
     for axis, n, limit in zip(block.axes, need, limits, strict=False):
-        if axis is None and (capacity is not None or not x.kernels.trims):
-            ok = ok & fits("to_rows", n, limit, "a capacity", "capacity=")
-    out: RaggedArray = rebuild(x.nrows, (*x.partitions[:-1], *partitions), spoil(values, ok))
+        if axis is None and (capacity is not None or not x.kernels.has_exact_sizes):
+            ok = ok & check_capacity("to_rows", n, limit, "a capacity", "capacity=")
+    out: RaggedArray = rebuild(x.nrows, (*x.partitions[:-1], *partitions), fill_unless(values, ok))
     return out
 
 
 def _row_limits(x: RaggedArray, levels: int) -> tuple[int, ...]:
     """Room for the rows along each component axis but the last."""
     block = block_in(x)
-    if x.kernels.trims or not kernels(block.sizes).is_concrete(block.sizes):
+    if x.kernels.has_exact_sizes or not kernels(block.sizes).is_concrete(block.sizes):
         return (block.bound,) * levels
     bucket_size = x.__array_namespace__().bucket_size
     need = on_host(block).sizes.cumprod(axis=1).sum(axis=0).tolist()[:levels]
@@ -128,7 +128,7 @@ def to_blocks(x: RaggedArray, /) -> RaggedArray:
         return RaggedArray(x.values, (as_last(BlockPartition(sizes, axes=axes, bound=x.capacity)),))
     if not k.is_concrete(x.partitions):
         advice = "Convert outside jit."
-        raise ValueError(complaint("to_blocks", "row lengths that can be read", "traced ones", advice))
+        raise ValueError(error_text("to_blocks", "row lengths that can be read", "traced ones", advice))
     sizes = _rectangles(x)
     out = BlockPartition(k.index(sizes), axes=axes, bound=x.capacity)
     return RaggedArray(x.values, (as_last(out),))
@@ -149,7 +149,7 @@ def _rectangles(x: RaggedArray) -> Any:
             row = int((count.cumsum() <= i).sum())
             got = f"lengths {want[i]} and {here[i]} along axis {axis} in component {row}"
             advice = "Keep it as rows, or pad it with `ra.to_padded`."
-            raise ValueError(complaint("to_blocks", "rectangular components", got, advice))
+            raise ValueError(error_text("to_blocks", "rectangular components", got, advice))
         if isinstance(p, RowPartition):
             columns.append(size)
         first, count = ends.take(first.clip(max=len(lengths))), count * size

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .broadcast.rows import meet
+from .broadcast.rows import to_common_backend
 
 
 def plain(op: str, *arrays: Any) -> list[Any]:
     """Plain arrays, in one library."""
-    return meet(op, arrays)[1]
+    return to_common_backend(op, arrays)[1]

@@ -9,16 +9,16 @@ from operator import index
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray, block_in, rebuild
-from .._errors import DynamicShapeError, complaint
+from .._errors import DynamicShapeError, error_text
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array, Axis
 from ..backends import Reduction, is_half, kernels, kind, namespace
 from ..backends.generic import identity
 from ..structure.levels import Groups, column, group, longest_row, traced_longest, used_mask, used_slots
 from .arguments import sizes_of
-from .broadcast.rows import Plan, lay_out, meet, plan
-from .components.groups import block_groups, more_axes, settle
-from .overflow import fits, spoil
+from .broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
+from .components.groups import block_groups, more_axes, rebuild_components
+from .overflow import check_capacity, fill_unless
 from .packing import contiguous, to_rows
 
 
@@ -38,13 +38,13 @@ def normal_axes(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     try:
         given = tuple(index(a) for a in given)
     except TypeError:
-        raise TypeError(complaint(op, "an int axis, a tuple of them or None", repr(axis), "Name the axes.")) from None
+        raise TypeError(error_text(op, "an int axis, a tuple of them or None", repr(axis), "Name the axes.")) from None
     for a in given:
         if not -ndim <= a < ndim:
-            raise IndexError(complaint(op, f"an axis from {-ndim} to {ndim - 1}", str(a), "Check `x.shape`."))
+            raise IndexError(error_text(op, f"an axis from {-ndim} to {ndim - 1}", str(a), "Check `x.shape`."))
     axes = tuple(sorted(a % ndim for a in given))
     if len(set(axes)) < len(axes):
-        raise ValueError(complaint(op, "each axis once", str(axis), "Drop the repeated axis."))
+        raise ValueError(error_text(op, "each axis once", str(axis), "Drop the repeated axis."))
     return axes
 
 
@@ -77,7 +77,7 @@ class Frame:
         if self.axes.inner:
             v = reduce_axes(how, v, self.axes.inner)
         if self.whole:
-            if not self.kernels.trims:
+            if not self.kernels.has_exact_sizes:
                 nothing = self.xp.asarray(identity(how, v.dtype, self.xp), dtype=v.dtype)
                 v = self.xp.where(column(used_mask(self.x.partitions, v.shape[0]), v), v, nothing)
             return reduce_axes(how, v, (0,))
@@ -148,7 +148,7 @@ def run(
     **static: Any,
 ) -> Any:
     """Reduce a RaggedArray: ``body(frame, values, where, *scalars, **static)``, then its structure."""
-    operands = meet(op, (contiguous(x),) if where is None else (contiguous(x), where))[1]
+    operands = to_common_backend(op, (contiguous(x),) if where is None else (contiguous(x), where))[1]
     x = operands[0]
     states: Any = None
     agrees: Any = True
@@ -156,11 +156,11 @@ def run(
         given = operands[1]
         if not (isinstance(given, bool) or (hasattr(given, "dtype") and kind(given.dtype) == "bool")):
             what = str(given.dtype) if hasattr(given, "dtype") else repr(given)
-            raise TypeError(complaint(op, "a bool where=", what, "Compare it first."))
+            raise TypeError(error_text(op, "a bool where=", what, "Compare it first."))
         met = plan(op, operands)
         if met.template.shape != x.shape:
             raise ValueError(
-                complaint(op, f"where= that broadcasts to {x.shape}", f"{operands[1].shape}", "Reduce its rank.")
+                error_text(op, f"where= that broadcasts to {x.shape}", f"{operands[1].shape}", "Reduce its rank.")
             )
         x, operands, states = RaggedArray(met.operands[0].values, met.template.partitions), [*met.operands], met.states
         agrees = met.ok
@@ -212,7 +212,7 @@ def _run_block(
         axis = (*axes.levels, *(a + rank for a in axes.block), *(a + more for a in inner))
         return run(op, body, to_rows(x), *scalars, axis=axis, where=only, **options)
     if length is not None:
-        raise ValueError(complaint(op, "no length=, as the result's size is known", str(length), "Drop it."))
+        raise ValueError(error_text(op, "no length=, as the result's size is known", str(length), "Drop it."))
     same = ("same",) * (rank + 1)
     states = None if where is None else (same, None if isinstance(where, bool) else same)
     values, new = x.kernels.call(
@@ -220,7 +220,7 @@ def _run_block(
     )
     if not axes.block:
         return RaggedArray(values, x.partitions)
-    return settle(x, new[-1], values, axes.block if keepdims else ())
+    return rebuild_components(x, new[-1], values, axes.block if keepdims else ())
 
 
 def _run(
@@ -228,10 +228,10 @@ def _run(
     ok: Any, **static: Any,
 ) -> Any:  # fmt: skip
     if where is not None:
-        where = lay_out(Plan(x, (x, where), states))[1]
+        where = lay_out(BroadcastPlan(x, (x, where), states))[1]
     frame = Frame(x, axes, length)
     out = body(frame, x.values, where, *scalars, **static)
-    return frame.finish(spoil(spoil(out, ok), frame.ok), keepdims)
+    return frame.finish(fill_unless(fill_unless(out, ok), frame.ok), keepdims)
 
 
 def column_length(op: str, x: RaggedArray, axes: Axes, length: int | None) -> tuple[int | None, Any]:
@@ -241,17 +241,17 @@ def column_length(op: str, x: RaggedArray, axes: Axes, length: int | None) -> tu
     if not isinstance(p, RowPartition):
         if length is not None:
             raise ValueError(
-                complaint(op, "no length=, as the result's size is known", str(length), "Drop it, or reduce axis 0.")
+                error_text(op, "no length=, as the result's size is known", str(length), "Drop it, or reduce axis 0.")
             )
         return (p.length if isinstance(p, UniformPartition) else None), True
     k = kernels(p.splits)
     if k.is_concrete(p.splits):
         longest: Any = longest_row(p)
-        fits(op, longest, longest if length is None else length, "a length", "length=")
+        check_capacity(op, longest, longest if length is None else length, "a length", "length=")
         return (longest if length is None else length), True
     if length is None:
-        raise DynamicShapeError(complaint(op, "a static length", "traced row lengths", "Pass `length=`."))
-    return length, fits(op, k.call(traced_longest, p), length, "a length", "length=")
+        raise DynamicShapeError(error_text(op, "a static length", "traced row lengths", "Pass `length=`."))
+    return length, check_capacity(op, k.call(traced_longest, p), length, "a length", "length=")
 
 
 def column_bound(x: RaggedArray, axes: Axes) -> int | None:

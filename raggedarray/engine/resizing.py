@@ -10,7 +10,7 @@ from ..backends import namespace
 from ..structure.blocks import known_total, resized
 from ..structure.levels import known_used
 from .arguments import level_sizes, ragged_only
-from .overflow import fits, spoil
+from .overflow import check_capacity, fill_unless
 from .packing import contiguous
 
 
@@ -41,7 +41,7 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
         sizes_all.append(n)
         if n < counts[level]:
             what = "capacity" if level == x.ragged_rank else f"rows along axis {level + 1}"
-            ok = ok & fits("with_capacity", known_used(p), n, what, "capacity=")
+            ok = ok & check_capacity("with_capacity", known_used(p), n, what, "capacity=")
     if tuple(sizes_all) == counts:
         return x
     k = x.kernels
@@ -73,8 +73,8 @@ def _resize(
             splits = xp.concat((splits, xp.broadcast_to(splits[-1], (more,))))
         new.append(RowPartition(splits))
     if sizes[-1] < values.shape[0]:  # before the cut: what it drops is lost, so its gradient is NaN too
-        return _resize_first(spoil(values, ok), sizes[-1]), tuple(new)
-    return spoil(_resize_first(values, sizes[-1]), ok), tuple(new)
+        return _resize_first(fill_unless(values, ok), sizes[-1]), tuple(new)
+    return fill_unless(_resize_first(values, sizes[-1]), ok), tuple(new)
 
 
 def _resize_first(values: Array, size: int) -> Array:

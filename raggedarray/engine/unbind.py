@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._array import RaggedArray, as_last, block_in, rebuild
-from .._errors import DynamicShapeError, complaint
+from .._errors import DynamicShapeError, error_text
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of
 from .._typing import Array
 from ..backends import Kernels, kernels, namespace
@@ -12,7 +12,7 @@ from ..structure.blocks import is_packed, on_host
 
 def need_lengths(x: RaggedArray, op: str, advice: str) -> None:
     if not x.kernels.is_concrete(x.partitions):
-        raise DynamicShapeError(complaint(op, "row lengths that can be read", "traced ones", advice))
+        raise DynamicShapeError(error_text(op, "row lengths that can be read", "traced ones", advice))
 
 
 def host_partitions(x: RaggedArray) -> tuple[Partition, ...]:
@@ -35,7 +35,7 @@ def rows_of(x: RaggedArray, index: Any, op: str, advice: str) -> list[Any]:
     if block_of(x.partitions) is not None:
         return _of_block(x, index)
     splits = [None if isinstance(p, UniformPartition) else k.host(p.splits) for p in x.partitions]
-    concrete = not k.trims and k.is_concrete(x.values)
+    concrete = not k.has_exact_sizes and k.is_concrete(x.values)
     values = k.host(x.values) if concrete else x.values  # slicing a JAX array compiles once a length
     return [_row(k, x.partitions, splits, values, i, concrete) for i in index]
 
@@ -44,7 +44,7 @@ def _of_block(x: RaggedArray, index: Any) -> list[Any]:
     """Components of a block, or rows of them."""
     k, block = x.kernels, block_of(x.partitions)
     assert block is not None
-    concrete = not k.trims and k.is_concrete(x.values)
+    concrete = not k.has_exact_sizes and k.is_concrete(x.values)
     values = k.host(x.values) if concrete else x.values
     if len(x.partitions) > 1:
         return [_row_of_components(x, i) for i in index]

@@ -8,7 +8,7 @@ which does not care how long the axis is.
 import math
 from typing import Any
 
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import Kernels, is_half, kernels, kind, namespace
 from ..engine.components.form import Sizes
@@ -159,7 +159,7 @@ def chirp(x: Array, size: Array, inverse: bool) -> Array:
     limit = math.isqrt(int(xp.iinfo(size.dtype).max))
     if length > limit:
         want, got = f"buckets of up to {limit} along a transformed axis", f"{length}"
-        raise ValueError(complaint("fft", want, got, "Use 64-bit sizes, or `bucket='exact'`."))
+        raise ValueError(error_text("fft", want, got, "Use 64-bit sizes, or `bucket='exact'`."))
     n = xp.maximum(size, xp.ones_like(size))[:, None]
     at = xp.arange(length, dtype=size.dtype)[None, :]
     turn = xp.astype((at * at) % (2 * n), _real(x)) / xp.astype(n, _real(x))

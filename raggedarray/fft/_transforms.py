@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import kernels, kind, namespace
-from ..engine.broadcast.rows import meet
+from ..engine.broadcast.rows import to_common_backend
 from ..engine.components.buckets import Work
-from ..engine.components.form import Form, Sizes, form_of, put_together
+from ..engine.components.form import Form, Sizes, form_of, reassemble
 from ..engine.packing import contiguous
 from ..engine.reduce import normal_axes
 from ..structure.blocks import Elements, addresses, elements, extents
@@ -29,10 +29,10 @@ def _component_axes(op: str, x: RaggedArray, axes: Any) -> tuple[int, ...]:
     for a in (axes,) if isinstance(axes, int) else axes:
         found = (*found, *normal_axes(op, a, x.ndim))
     if len(set(found)) < len(found):
-        raise ValueError(complaint(op, "different axes", f"{tuple(axes)}", "Name each once."))
+        raise ValueError(error_text(op, "different axes", f"{tuple(axes)}", "Name each once."))
     if any(a < depth for a in found):
         got = str(next(a for a in found if a < depth))
-        raise ValueError(complaint(op, f"axes from {depth} to {x.ndim - 1}", got, "Name axes of the components."))
+        raise ValueError(error_text(op, f"axes from {depth} to {x.ndim - 1}", got, "Name axes of the components."))
     return tuple(a - depth for a in found)
 
 
@@ -42,16 +42,16 @@ def transform(
     """Transform ``name`` along ``axes``, cut or filled to ``s``."""
     op = f"fft.{name}"
     if norm not in ("backward", "ortho", "forward"):
-        raise ValueError(complaint(op, "norm 'backward', 'ortho' or 'forward'", repr(norm), "Pass one of these."))
-    _, (x,) = meet(op, (x,))
+        raise ValueError(error_text(op, "norm 'backward', 'ortho' or 'forward'", repr(norm), "Pass one of these."))
+    _, (x,) = to_common_backend(op, (x,))
     if axes is None and s is not None:
         axes = tuple(range(-len(s), 0))
     along = _component_axes(op, x, axes)
     if s is not None and (len(s) != len(along) or any(n < 1 for n in s)):
-        raise ValueError(complaint(op, f"{len(along)} sizes of 1 or more", f"{s}", "Pass one for each axis."))
+        raise ValueError(error_text(op, f"{len(along)} sizes of 1 or more", f"{s}", "Pass one for each axis."))
     how = KINDS[name]
     if how == "r" and kind(x.dtype) == "complex":
-        raise TypeError(complaint(op, "real numbers", f"dtype {x.dtype}", "Use `ra.fft.fft`."))
+        raise TypeError(error_text(op, "real numbers", f"dtype {x.dtype}", "Use `ra.fft.fft`."))
     steps = _steps(how, along, s)
     inverse = name.startswith("i")
     scale = "sqrt" if norm == "ortho" else "n" if inverse == (norm == "backward") else "none"
@@ -104,7 +104,7 @@ def _in_components(op: str, form: Form, steps: tuple[Step, ...], bucket: Any, st
 def shifted(name: str, x: RaggedArray, axes: int | Sequence[int] | None) -> Any:
     """Components rolled by half of their sizes."""
     op = f"fft.{name}"
-    _, (x,) = meet(op, (x,))
+    _, (x,) = to_common_backend(op, (x,))
     along = _component_axes(op, x, axes)
     x = contiguous(x)
     form = form_of(op, x)
@@ -116,7 +116,7 @@ def shifted(name: str, x: RaggedArray, axes: int | Sequence[int] | None) -> Any:
     block = tuple(a for a in along if a < width)
     if block:
         values = x.kernels.call(_shift, values, form.block, axes=block, back=name == "ifftshift")
-    return put_together(form, form.block, values, (form,))
+    return reassemble(form, form.block, values, (form,))
 
 
 def _shift_inner(values: Array, *, name: str, axes: tuple[int, ...]) -> Array:

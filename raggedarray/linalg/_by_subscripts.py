@@ -3,9 +3,9 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from ..backends import namespace
-from ..engine.broadcast.rows import meet
+from ..engine.broadcast.rows import to_common_backend
 from ..ops.reduction.reduction import sum as sum_
 from ._strategies import compute
 from ._subscripts import product_of, spelled
@@ -14,8 +14,8 @@ from ._subscripts import product_of, spelled
 def product(op: str, letters: str, operands: Any, bucket: Any = None, capacity: int | None = None) -> Any:
     """`raggedarray.einsum`, also under the name of another function."""
     if not operands:
-        raise TypeError(complaint(op, "an operand", "none", "Pass arrays after the letters."))
-    k, moved = meet(op, operands)
+        raise TypeError(error_text(op, "an operand", "none", "Pass arrays after the letters."))
+    k, moved = to_common_backend(op, operands)
     terms, out = spelled(op, letters, moved)
     arrays = [x.values if isinstance(x, RaggedArray) else x for x in moved]
     dtype = namespace(arrays[0]).result_type(*arrays)
@@ -28,7 +28,7 @@ def product(op: str, letters: str, operands: Any, bucket: Any = None, capacity: 
     gone = not set(prefix) & set(out)
     if not gone and not out.startswith(prefix):
         want = f"a result that begins with {prefix!r}, or is without it"
-        raise ValueError(complaint(op, want, repr(out), "Rows stay where they are."))
+        raise ValueError(error_text(op, want, repr(out), "Rows stay where they are."))
     result = compute(product_of(op, terms, out if gone else out[len(prefix) :], moved, dtype), bucket, capacity)
     if not gone:
         return result

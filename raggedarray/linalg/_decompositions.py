@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NamedTuple
 
-from .._errors import complaint
+from .._errors import error_text
 from ..engine.components.form import Sizes, any_ragged
 from ._matrix_ops import dense, of_matrices, same, smaller
 
@@ -86,7 +86,7 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced", bucket: A
     if not any_ragged(x):
         return QRResult(*dense("qr", x, mode=mode))
     if mode not in ("reduced", "complete"):
-        raise ValueError(complaint("linalg.qr", "mode 'reduced' or 'complete'", repr(mode), "Pass one of these."))
+        raise ValueError(error_text("linalg.qr", "mode 'reduced' or 'complete'", repr(mode), "Pass one of these."))
 
     def rule(sizes: list[Sizes]) -> list[Sizes]:
         *lead, m, n = sizes[0]

@@ -4,12 +4,12 @@ from math import prod
 from typing import Any
 
 from .._array import RaggedArray, as_last
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import kernels, namespace
-from ..engine.broadcast.rows import meet
-from ..engine.components.form import Form, fold, form_of, put_together
+from ..engine.broadcast.rows import to_common_backend
+from ..engine.components.form import Form, absorb_inner_axes, form_of, reassemble
 from ..engine.packing import contiguous
 from ..ops.elementwise.arithmetic import multiply, subtract
 from ..structure.blocks import starts, steps
@@ -17,15 +17,15 @@ from ..structure.blocks import starts, steps
 
 def diagonal_rows(op: str, x: RaggedArray, offset: int) -> Any:
     """The diagonals of all components, packed: ``[n, *lead, (k)]``."""
-    _, (x,) = meet(op, (x,))
+    _, (x,) = to_common_backend(op, (x,))
     form = form_of(op, x)
     rank = len(form.axes)
     if rank < 2:
         advice = "Make rows of rows one block with `ra.to_blocks`."
-        raise ValueError(complaint(op, "components with two axes or more", f"shape {x.shape}", advice))
+        raise ValueError(error_text(op, "components with two axes or more", f"shape {x.shape}", advice))
     if len(x.inner_shape) >= 2:
         return RaggedArray(x.kernels.call(_inner, x.values, offset=offset), x.partitions)
-    form = fold(form, rank - len(form.block.axes))
+    form = absorb_inner_axes(form, rank - len(form.block.axes))
     k = kernels(form.block.sizes)
     block, axes = k.call(_view, form.block, offset=offset), form.block.axes[:-2]
     count = _static(form, offset)
@@ -39,8 +39,8 @@ def diagonal_rows(op: str, x: RaggedArray, offset: int) -> Any:
         shape = tuple(n or 0 for n in packed.block.axes)
         size = prod(shape)
         values = packed.values[: form.block.nrows * size, ...]
-        return put_together(form, None, namespace(values).reshape(values, (form.block.nrows, *shape)))
-    return put_together(form, packed.block, packed.values)
+        return reassemble(form, None, namespace(values).reshape(values, (form.block.nrows, *shape)))
+    return reassemble(form, packed.block, packed.values)
 
 
 def _static(form: Form, offset: int) -> int | None:
@@ -69,7 +69,7 @@ def _view(block: BlockPartition, *, offset: int) -> tuple[Array, Array, Array]:
 def cross_rows(x1: Any, x2: Any, axis: int) -> Any:
     """Cross products along a uniform axis of three."""
     op = "linalg.cross"
-    _, (x1, x2) = meet(op, (x1, x2))
+    _, (x1, x2) = to_common_backend(op, (x1, x2))
     ndim = max(x1.ndim, x2.ndim)
     last = axis if axis < 0 else axis - ndim
     parts = [_three(op, x, last) for x in (x1, x2)]
@@ -89,7 +89,7 @@ def _three(op: str, x: Any, axis: int) -> list[Any]:
     inner = x.inner_shape if isinstance(x, RaggedArray) else tuple(x.shape)
     if -axis > len(inner) or inner[axis] != 3:
         got = f"shape {tuple(x.shape)}"
-        raise ValueError(complaint(op, f"three elements along the uniform axis {axis}", got, "Check `axis=`."))
+        raise ValueError(error_text(op, f"three elements along the uniform axis {axis}", got, "Check `axis=`."))
     if not isinstance(x, RaggedArray):
         return [namespace(x).take(x, namespace(x).asarray([i]), axis=axis)[..., 0] if axis == -1 else
                 namespace(x).moveaxis(x, axis, 0)[i, ...] for i in range(3)]  # fmt: skip

@@ -94,13 +94,13 @@ def _eigen(stacks: Any, sizes: Any, *, vectors: bool) -> tuple[Array, ...]:
     m, _ = extent(a, sizes[0])
     xp = namespace(a)
     if not isinstance(m, int):
-        a = with_identity(a, m, beyond(a))
+        a = with_identity(a, m, shifted_diagonal(a))
     if not vectors:
         return (xp.linalg.eigvalsh(a),)
     return tuple(xp.linalg.eigh(a))
 
 
-def beyond(a: Array) -> Array:
+def shifted_diagonal(a: Array) -> Array:
     """Distinct numbers above all eigenvalues and singular values of each matrix, a diagonal, as constants."""
     xp = namespace(a)
     size = kernels(a).stop_gradient(xp.abs(a))
@@ -116,7 +116,7 @@ def _svd(stacks: Any, sizes: Any, *, full: bool) -> tuple[Array, ...]:
     m, n = extent(a, sizes[0])
     if isinstance(m, int):
         return tuple(namespace(a).linalg.svd(a, full_matrices=full))
-    return padded_svd(a, m, n, full, beyond)
+    return padded_svd(a, m, n, full, shifted_diagonal)
 
 
 def _svdvals(stacks: Any, sizes: Any) -> tuple[Array, ...]:

@@ -3,11 +3,11 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
-from ..engine.broadcast.rows import meet
+from ..engine.broadcast.rows import to_common_backend
 from ..engine.components.buckets import Rule, Work
 from ..engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
 from ..engine.packing import contiguous
@@ -18,7 +18,7 @@ from ._subscripts import same_sizes
 
 def dense(name: str, *arrays: Any, args: tuple[Any, ...] = (), **options: Any) -> Any:
     """The library's own function of plain arrays."""
-    _, moved = meet(f"linalg.{name}", arrays)
+    _, moved = to_common_backend(f"linalg.{name}", arrays)
     return getattr(namespace(moved[0]).linalg, name)(*moved, *args, **options)
 
 
@@ -39,7 +39,7 @@ def of_matrices(
 ) -> list[Any]:
     """Function ``name`` of `_matrices` on each matrix of the first operand (and what the second has for it)."""
     op = f"linalg.{name}"
-    _, moved = meet(op, xs)
+    _, moved = to_common_backend(op, xs)
     lead_x = next(x for x in moved if isinstance(x, RaggedArray))
     lead = form_of(op, lead_x)
     forms = [_components(op, x, lead, matrices=not i) for i, x in enumerate(moved)]
@@ -57,17 +57,17 @@ def _components(op: str, x: Any, lead: Form, matrices: bool) -> Form:
     rank = x.ndim - len(x.partitions) if isinstance(x, RaggedArray) else x.ndim
     if matrices and rank < 2:
         advice = "Make rows of rows one block with `ra.to_blocks`, vectors matrices with `ra.expand_dims`."
-        raise ValueError(complaint(op, "components with two axes or more", f"shape {tuple(x.shape)}", advice))
+        raise ValueError(error_text(op, "components with two axes or more", f"shape {tuple(x.shape)}", advice))
     if isinstance(x, RaggedArray):
         return form_of(op, x)
     xp = namespace(x)
     if not is_array(x) or not x.ndim:
-        raise ValueError(complaint(op, "vectors or matrices", "a number", "Pass an array."))
+        raise ValueError(error_text(op, "vectors or matrices", "a number", "Pass an array."))
     if x.ndim < 3:
         x = xp.broadcast_to(x, (lead.nrows, *x.shape))
     if x.shape[0] != lead.nrows or lead.above:
         want, got = f"an entry for each of {lead.nrows} rows", f"shape {tuple(x.shape)}"
-        raise ValueError(complaint(op, want, got, "Pass a ragged operand."))
+        raise ValueError(error_text(op, want, got, "Pass a ragged operand."))
     return form_of_entries(x, lead)
 
 
@@ -75,7 +75,7 @@ def _check_square(op: str, form: Form) -> None:
     m, n = form.sizes[-2:]
     if isinstance(m, int) and isinstance(n, int):
         if m != n:
-            raise ValueError(complaint(op, "square matrices", f"{m} by {n}", "Use `ra.linalg.pinv` or `svd`."))
+            raise ValueError(error_text(op, "square matrices", f"{m} by {n}", "Use `ra.linalg.pinv` or `svd`."))
         return
     same_sizes(op, *((n, m) if isinstance(m, int) else (m, n)))
 
@@ -105,7 +105,7 @@ def _flat(values: tuple[Array, ...], block: BlockPartition, *, name: str, option
     clean = []
     for v in values:
         xp = namespace(v)
-        if not kernels(v).trims:
+        if not kernels(v).has_exact_sizes:
             n = v.shape[0]
             mask = xp.reshape(xp.arange(n, dtype=used.dtype) < used, (n, *(1,) * (v.ndim - 1)))
             safe = xp.eye(*v.shape[-2:], dtype=v.dtype) if v.ndim > 2 else xp.zeros(v.shape[-1:], dtype=v.dtype)

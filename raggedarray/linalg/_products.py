@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from ..backends import is_half, namespace
 from ..engine.arguments import is_scalar
 from ..engine.broadcast.levels import same_levels
-from ..engine.broadcast.rows import meet
+from ..engine.broadcast.rows import to_common_backend
 from ..engine.components.form import any_ragged
 from ..engine.plain import plain
 from ..ops.array.dtypes import result_type
@@ -59,7 +59,7 @@ def matmul(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = No
 
 
 def _matmul(op: str, x1: Any, x2: Any, bucket: Any, capacity: int | None) -> Any:
-    _, (x1, x2) = meet(op, (x1, x2))
+    _, (x1, x2) = to_common_backend(op, (x1, x2))
     lead = x1 if isinstance(x1, RaggedArray) else x2
     depth = len(lead.partitions)
     ranks: list[int] = []
@@ -70,7 +70,7 @@ def _matmul(op: str, x1: Any, x2: Any, bucket: Any, capacity: int | None) -> Any
             ranks.append(x.ndim - len(x.partitions))
             each.append(True)
         elif is_scalar(x) or x.ndim == 0:
-            raise ValueError(complaint(op, "vectors and matrices", "a number", "Use `ra.multiply`."))
+            raise ValueError(error_text(op, "vectors and matrices", "a number", "Use `ra.multiply`."))
         else:
             rows = x.ndim > 2
             if rows and x.shape[0] == 1 and lead.nrows != 1:
@@ -135,7 +135,7 @@ def _ranks(op: str, *operands: tuple[Any, int], batch: int = 0) -> None:
         if have not in allowed:
             what = {1: "vectors", 2: "matrices", 3: "batches of matrices"}[allowed[0]]
             got = f"shape {tuple(x.shape)}" if hasattr(x, "shape") else type(x).__name__
-            raise ValueError(complaint(op, f"{what} as operand {i}", got, "Use `ra.matmul` for other products."))
+            raise ValueError(error_text(op, f"{what} as operand {i}", got, "Use `ra.matmul` for other products."))
 
 
 def addmm(
@@ -173,7 +173,7 @@ def matrix_transpose(x: Any, /) -> Any:
         return moveaxis(x, -1, -2)
     if isinstance(x, RaggedArray):
         advice = "Make rows of rows a block with `ra.to_blocks(x)`."
-        raise TypeError(complaint("matrix_transpose", "matrices as components", f"rows of shape {x.shape}", advice))
+        raise TypeError(error_text("matrix_transpose", "matrices as components", f"rows of shape {x.shape}", advice))
     return _run("matrix_transpose", x)
 
 
@@ -202,14 +202,14 @@ def tensordot(
         return _run("tensordot", x1, x2, axes=axes)
     if isinstance(x2, RaggedArray):
         advice = "Name the axes with `ra.einsum`."
-        raise ValueError(complaint("tensordot", "a plain second operand", f"shape {x2.shape}", advice))
+        raise ValueError(error_text("tensordot", "a plain second operand", f"shape {x2.shape}", advice))
     if isinstance(axes, int):
         pairs = list(zip(range(x1.ndim - axes, x1.ndim), range(axes), strict=True))
     else:
         pairs = [(i % x1.ndim, j % x2.ndim) for i, j in zip(*axes, strict=True)]
     if any(i < len(x1.partitions) for i, _ in pairs) or len(pairs) > x2.ndim:
         want = f"axes from {len(x1.partitions)} to {x1.ndim - 1} of the first operand"
-        raise ValueError(complaint("tensordot", want, f"axes={axes}", "Name the axes with `ra.einsum`."))
+        raise ValueError(error_text("tensordot", want, f"axes={axes}", "Name the axes with `ra.einsum`."))
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
     first = letters[: x1.ndim]
     second = list(letters[x1.ndim : x1.ndim + x2.ndim])
@@ -232,7 +232,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """
     if not any_ragged(x1, x2):
         return _run("vecdot", x1, x2, axis=axis)
-    _, (x1, x2) = meet("vecdot", (x1, x2))
+    _, (x1, x2) = to_common_backend("vecdot", (x1, x2))
     dtype = result_type(x1, x2)
     if is_half(dtype):
         x1, x2 = (x if is_scalar(x) else astype(x, "float32") for x in (x1, x2))

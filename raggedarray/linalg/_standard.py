@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Axis, DType
 from ..backends import kernels
 from ..engine.arguments import sizes_of
@@ -96,7 +96,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", bucket: 
     if x.ndim - len(x.partitions) < 2:
         advice = "Make rows of rows one block with `ra.to_blocks`."
         want = "components with two axes or more"
-        raise ValueError(complaint("linalg.matrix_norm", want, f"shape {x.shape}", advice))
+        raise ValueError(error_text("linalg.matrix_norm", want, f"shape {x.shape}", advice))
     inf = float("inf")
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
@@ -108,7 +108,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", bucket: 
         return min_(sums, axis=axis, keepdims=keepdims)
     if ord not in (2, -2, "nuc"):
         want = "'fro', 'nuc', 1, 2, inf or a negative"
-        raise ValueError(complaint("linalg.matrix_norm", want, repr(ord), "Pass one of these."))
+        raise ValueError(error_text("linalg.matrix_norm", want, repr(ord), "Pass one of these."))
     found = svdvals(x, bucket=bucket)
     if ord == 2:
         reduced = max_(found, axis=-1, initial=0)
@@ -150,7 +150,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
 def _tolerance(name: str, rtol: Any) -> float | None:
     if rtol is None or isinstance(rtol, int | float):
         return rtol
-    raise TypeError(complaint(f"linalg.{name}", "rtol, a number", type(rtol).__name__, "Pass one for all matrices."))
+    raise TypeError(error_text(f"linalg.{name}", "rtol, a number", type(rtol).__name__, "Pass one for all matrices."))
 
 
 def outer(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None) -> Any:
@@ -170,7 +170,7 @@ def outer(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = Non
         if not hasattr(x, "ndim") or x.ndim != depth + 1:
             got = f"shape {tuple(x.shape)} as operand {i}" if hasattr(x, "shape") else type(x).__name__
             advice = "Use `ra.einsum` for other products."
-            raise ValueError(complaint("linalg.outer", "vectors in each row", got, advice))
+            raise ValueError(error_text("linalg.outer", "vectors in each row", got, advice))
         letters = max(letters, "QRSTUVWX"[:depth])
         terms.append("QRSTUVWX"[:depth] + letter)
     return product("linalg.outer", f"{terms[0]},{terms[1]}->{letters}ab", (x1, x2), bucket, capacity)
@@ -222,7 +222,7 @@ def solve(x1: Any, x2: Any, /, *, bucket: Any = None) -> Any:
     ranks = [x.ndim - len(x.partitions) if isinstance(x, RaggedArray) else x.ndim - (x.ndim > 2) for x in (x1, x2)]
     if ranks[1] not in (ranks[0] - 1, ranks[0]):
         want, got = "vectors or matrices for matrices", f"shapes {tuple(x1.shape)} and {tuple(x2.shape)}"
-        raise ValueError(complaint("linalg.solve", want, got, "Nest both alike."))
+        raise ValueError(error_text("linalg.solve", want, got, "Nest both alike."))
     vector = ranks[1] < ranks[0]
 
     def rule(sizes: list[Sizes]) -> list[Sizes]:
@@ -268,5 +268,5 @@ def vector_norm(
         return run("linalg.vector_norm", vector_norm_body, x, **options, ord=float(ord))
     if where is not None or length is not None:
         got = "where=" if length is None else "length="
-        raise TypeError(complaint("linalg.vector_norm", "no option of ragged arrays", got, "Pass a RaggedArray."))
+        raise TypeError(error_text("linalg.vector_norm", "no option of ragged arrays", got, "Pass a RaggedArray."))
     return dense("vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)

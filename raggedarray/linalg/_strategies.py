@@ -9,15 +9,15 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import DynamicShapeError, complaint
+from .._errors import DynamicShapeError, error_text
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import Kernels, Segments, kernels, kind, namespace
 from ..engine.along_axis import pick_at
 from ..engine.arguments import sizes_of
 from ..engine.components.buckets import Work, bound_of
-from ..engine.components.form import Form, Sizes, block_axes, block_of_sizes, fold, put_together
-from ..engine.overflow import spoil
+from ..engine.components.form import Form, Sizes, absorb_inner_axes, block_axes, block_of_sizes, reassemble
+from ..engine.overflow import fill_unless
 from ..engine.packing import contiguous
 from ..ops.reduction.reduction import sum as sum_
 from ..structure.blocks import Elements, component_splits, elements, extents, groups, is_packed, starts, steps
@@ -40,7 +40,7 @@ def compute(p: Product, bucket: Any, capacity: int | None) -> Any:
     if bucket is None and (whole or not contracted) and not (known and summed):
         if not known and capacity is None and not whole:
             advice = "Pass `capacity=`, or `bucket=`, a `ra.BucketPlan` made outside jit."
-            raise DynamicShapeError(complaint(p.op, "a result of static size", "traced sizes", advice))
+            raise DynamicShapeError(error_text(p.op, "a result of static size", "traced sizes", advice))
         return _by_address(p, ragged, contracted, capacity)
     return _in_buckets(p, bucket, capacity)
 
@@ -117,7 +117,7 @@ def _slot_by_slot(arrays: Any, lead: Any, *, kinds: tuple[str, ...], spec: str) 
     k, xp = kernels(values), namespace(values)
     splits = component_splits(block)
     size = values.shape[0]
-    shared = "one" in kinds and not k.trims
+    shared = "one" in kinds and not k.has_exact_sizes
     used = xp.arange(size, dtype=splits.dtype) < k.asarray(splits[-1])
 
     def clean(a: Array) -> Array:
@@ -194,15 +194,15 @@ def _by_address(p: Product, ragged: list[str], contracted: list[str], capacity: 
     static |= {"out": p.out[len(kept) :], "slot": p.rows}
     values = lead_kernels(p).call(_elementwise, arrays, blocks, union, **static)
     if not contracted:
-        return put_together(lead, union, spoil(_cast(values, p.dtype), ok))
+        return reassemble(lead, union, fill_unless(_cast(values, p.dtype), ok))
     if not kept:
         summed = lead_kernels(p).call(_total, values, union)
-        return put_together(lead, None, spoil(_cast(summed, p.dtype), ok))
+        return reassemble(lead, None, fill_unless(_cast(summed, p.dtype), ok))
     left = block_of_sizes(entries[: len(kept)], 0, kernels(lead.block.sizes))
     most, fit = bound_of(p.op, left, None, bound, capacity)
     values, made = lead_kernels(p).call(_summed, values, union, kept=len(kept), limit=most)
     result = BlockPartition(made.sizes, axes=made.axes, bound=int(values.shape[0]))
-    return put_together(lead, result, spoil(spoil(_cast(values, p.dtype), ok), fit))
+    return reassemble(lead, result, fill_unless(fill_unless(_cast(values, p.dtype), ok), fit))
 
 
 def lead_kernels(p: Product) -> Kernels:
@@ -246,7 +246,7 @@ def _elementwise(
             e_here = e
         inner = letters[len(block.axes) :]
         count = max((i + 1 for i, c in enumerate(inner) if c in span), default=0)
-        form = fold(Form(a, block, (), 0, union), count)  # type: ignore[arg-type]
+        form = absorb_inner_axes(Form(a, block, (), 0, union), count)  # type: ignore[arg-type]
         a, block = form.values, form.block
         mine = letters[: len(block.axes)]
         rest = "".join(c for c in mine if c not in span)

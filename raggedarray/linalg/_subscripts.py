@@ -7,7 +7,7 @@ plain array may begin with the first of them, and then has an entry for each row
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import kernels, namespace
@@ -53,21 +53,21 @@ def spelled(op: str, letters: str, operands: list[Any]) -> tuple[list[str], str]
         out = "".join(sorted(c for c in set(every) if every.count(c) == 1))
     bad = sorted({c for c in "".join(given) + out if not (c.isascii() and c.isalpha())})
     if bad:
-        raise ValueError(complaint(op, "letters, commas and an arrow", repr(letters), "Name every axis by a letter."))
+        raise ValueError(error_text(op, "letters, commas and an arrow", repr(letters), "Name every axis by a letter."))
     if len(given) != len(operands):
         want, got = f"{len(given)} operands for {letters!r}", f"{len(operands)}"
-        raise ValueError(complaint(op, want, got, "Pass one for each term."))
+        raise ValueError(error_text(op, want, got, "Pass one for each term."))
     for i, (term, x) in enumerate(zip(given, operands, strict=True)):
         if len(term) != x.ndim:
             want, got = f"{len(term)} axes for {term!r}", f"shape {tuple(x.shape)} as operand {i}"
             advice = (
                 "Name every axis by a letter." if op == "einsum" else "Rows of rows become matrices by `ra.to_blocks`."
             )
-            raise ValueError(complaint(op, want, got, advice))
+            raise ValueError(error_text(op, want, got, advice))
     unknown = sorted(set(out) - set("".join(given)))
     if unknown or len(set(out)) < len(out):
         raise ValueError(
-            complaint(op, "a result of different letters of the operands", repr(out), "Check the letters.")
+            error_text(op, "a result of different letters of the operands", repr(out), "Check the letters.")
         )
     return given, out
 
@@ -84,16 +84,16 @@ def product_of(op: str, given: list[str], out: str, operands: list[Any], dtype: 
             form = lead if x is lead_x else form_of(op, x)
             if term[:depth] != prefix or set(prefix) & set(term[depth:]) or len(form.above) != len(lead.above):
                 want = f"ragged operands that begin with {prefix!r}"
-                raise ValueError(complaint(op, want, repr(term), "Rows meet rows of the same index."))
+                raise ValueError(error_text(op, want, repr(term), "Rows meet rows of the same index."))
             terms.append(Term(term[depth:], form, None, True))
         elif term[:1] == prefix[:1] and not set(prefix) & set(term[1:]):
             if x.shape[0] != lead.nrows:
                 want, got = f"{lead.nrows} entries along {prefix[0]!r}", f"{x.shape[0]} in operand {i}"
-                raise ValueError(complaint(op, want, got, "Pass one entry for each row."))
+                raise ValueError(error_text(op, want, got, "Pass one entry for each row."))
             terms.append(Term(term[1:], form_of_entries(_by_component(x, lead), lead), None, False))
         elif set(prefix) & set(term):
             want = f"a plain operand that begins with {prefix[0]!r}, or is without {prefix!r}"
-            raise ValueError(complaint(op, want, repr(term), "Move that axis to the front."))
+            raise ValueError(error_text(op, want, repr(term), "Move that axis to the front."))
         else:
             terms.append(Term(term, None, x, False))
     same_structure(op, [t.form for t in terms if t.form is not None])
@@ -118,7 +118,7 @@ def _letter_sizes(op: str, terms: list[Term]) -> dict[str, int | None]:
         for letter, n in zip(term.letters, axes, strict=True):
             if n is not None and uniform.setdefault(letter, n) != n:
                 want, got = "equal sizes where axes meet", f"{uniform[letter]} and {n}"
-                raise ValueError(complaint(op, want, got, "Check the shapes."))
+                raise ValueError(error_text(op, want, got, "Check the shapes."))
     found: dict[str, int | None] = {}
     first: dict[str, tuple[Any, Form]] = {}
     for term in terms:
@@ -155,10 +155,10 @@ def same_sizes(op: str, a: Any, b: Any) -> None:
         if (one != two).any():
             i = int((one != two).argmax())
             got = f"{one[i]} and {two[i]} in component {i}"
-            raise ValueError(complaint(op, "equal sizes where axes meet", got, advice))
+            raise ValueError(error_text(op, "equal sizes where axes meet", got, advice))
     elif k.checking():
         xp = namespace(a)
         b = xp.full_like(a, b) if isinstance(b, int) else b
         at = xp.argmax(xp.astype(a != b, xp.int32))
-        text = complaint(op, "equal sizes where axes meet", "{a} and {b} in component {at}", advice)
+        text = error_text(op, "equal sizes where axes meet", "{a} and {b} in component {at}", advice)
         k.check(xp.all(a == b), text, a=a[at], b=b[at], at=at)

@@ -5,11 +5,11 @@ Formulas and names are those of ``jax.nn``. Gradients are finite everywhere, 0 a
 
 from typing import Any
 
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import is_half, kernels, kind, namespace
 from ..engine.elementwise import elementwise
-from ..engine.options import flag, operand, static_number
+from ..engine.options import check_bool, operand, static_number
 
 __all__ = [
     "celu", "elu", "gelu", "hard_shrink", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu", "log_sigmoid", "mish",
@@ -141,7 +141,7 @@ def gelu(x: Any, /, *, approximate: bool = True) -> Any:
     >>> gelu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.gelu", _gelu, x, approximate=flag("nn.gelu", "approximate", approximate))
+    return elementwise("nn.gelu", _gelu, x, approximate=check_bool("nn.gelu", "approximate", approximate))
 
 
 def hard_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
@@ -297,5 +297,5 @@ def threshold(x: Any, threshold: float, value: float, /) -> Any:
     given = (("the threshold", threshold), ("the value", value))
     at, value = (v if isinstance(v, int) else static_number("nn.threshold", name, v) for name, v in given)
     if kind(operand("nn.threshold", x).dtype) in ("int", "uint") and value % 1:
-        raise TypeError(complaint("nn.threshold", f"a value of dtype {x.dtype}", f"{value}", "Convert `x` first."))
+        raise TypeError(error_text("nn.threshold", f"a value of dtype {x.dtype}", f"{value}", "Convert `x` first."))
     return elementwise("nn.threshold", _threshold, x, at=at, value=value)

@@ -9,11 +9,11 @@ from math import prod
 from typing import Any, cast
 
 from .._array import RaggedArray, rebuild
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array, DType
 from ..backends import Segments, common, is_half, kernels, kind, namespace
 from ..engine.arguments import last_rows, ragged_only, sizes_of
-from ..engine.broadcast.rows import into
+from ..engine.broadcast.rows import move_to
 from ..engine.indices import widened
 from ..engine.options import operand
 from ..structure.agreement import agree
@@ -42,20 +42,20 @@ def embedding_bag(ids: Any, table: Array, /, *, mode: str = "mean", weights: Any
     """
     op = "nn.embedding_bag"
     if mode not in ("mean", "sum", "max"):
-        raise ValueError(complaint(op, "mode='mean', 'sum' or 'max'", repr(mode), "Pass one of these."))
+        raise ValueError(error_text(op, "mode='mean', 'sum' or 'max'", repr(mode), "Pass one of these."))
     if mode == "max" and weights is not None:
-        raise ValueError(complaint(op, "no weights= for a maximum", "some", "Drop them, or take mode='sum'."))
+        raise ValueError(error_text(op, "no weights= for a maximum", "some", "Drop them, or take mode='sum'."))
     need_ids(op, ragged_only(op, ids))
     table = table_of(op, table)
     if ids.inner_shape:
-        raise ValueError(complaint(op, "ids without inner axes", f"shape {ids.shape}", "Check the axes."))
+        raise ValueError(error_text(op, "ids without inner axes", f"shape {ids.shape}", "Check the axes."))
     k = common(op, [ids.values, table] if weights is None else [ids.values, table, ragged_only(op, weights).values])
     table = table if kernels(table) is k else k.asarray(table)
     check_ids(op, ids, table.shape[0])
-    ids = into(k, widened(ids, k)).used_values()
+    ids = move_to(k, widened(ids, k)).used_values()
     p = last_rows(op, ids)
     if weights is not None:
-        weights = _weights(op, ids, into(k, weights).used_values())
+        weights = _weights(op, ids, move_to(k, weights).used_values())
     values = k.call(_bag, ids, table, weights, mode=mode)
     return rebuild(p.nrows, ids.partitions[:-1], values)
 
@@ -63,13 +63,13 @@ def embedding_bag(ids: Any, table: Array, /, *, mode: str = "mean", weights: Any
 def _weights(op: str, ids: RaggedArray, weights: RaggedArray) -> Array:
     """One weight for each slot of the ids."""
     if weights.ragged_rank != ids.ragged_rank or weights.inner_shape:
-        raise ValueError(complaint(op, f"weights of shape {ids.shape}", f"{weights.shape}", "Pass one per id."))
+        raise ValueError(error_text(op, f"weights of shape {ids.shape}", f"{weights.shape}", "Pass one per id."))
     for level, (p, q) in enumerate(zip(ids.partitions, weights.partitions, strict=True), start=1):
         agree(op, cast(Any, p), cast(Any, q), level, outermost=level == 1)
     size = ids.capacity
     w = weights.values
     if kind(w.dtype) != "float":
-        raise TypeError(complaint(op, "floating weights", f"dtype {w.dtype}", "Convert them."))
+        raise TypeError(error_text(op, "floating weights", f"dtype {w.dtype}", "Convert them."))
     return weights.kernels.call(_sized, w, size=size) if w.shape[0] != size else w
 
 
@@ -114,9 +114,9 @@ def one_hot(ids: Any, num_classes: int, /, *, dtype: DType | None = None) -> Any
     need_ids("nn.one_hot", operand("nn.one_hot", ids))
     size = sizes_of("nn.one_hot", num_classes)
     if size < 0:
-        raise ValueError(complaint("nn.one_hot", "num_classes of at least 0", f"{size}", "Pass a count."))
+        raise ValueError(error_text("nn.one_hot", "num_classes of at least 0", f"{size}", "Pass a count."))
     ids = widened(ids)
-    x = into(ids.kernels, ids).used_values() if isinstance(ids, RaggedArray) else ids
+    x = move_to(ids.kernels, ids).used_values() if isinstance(ids, RaggedArray) else ids
     values = x.values if isinstance(x, RaggedArray) else x
     k = kernels(values)
     hot = k.call(_one_hot, values, size=size, dtype=k.dtype("float64" if dtype is None else dtype, values))

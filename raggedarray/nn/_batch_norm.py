@@ -4,11 +4,11 @@ from math import prod
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import kernels, kind, namespace
-from ..engine.broadcast.rows import meet
-from ..engine.options import described, flag, need_shape, one_number, operand
+from ..engine.broadcast.rows import to_common_backend
+from ..engine.options import check_bool, check_real_scalar, describe, need_shape, operand
 from ..engine.packing import contiguous
 from ..engine.reduce import Axes, Frame, accumulator
 
@@ -37,20 +37,20 @@ def batch_norm(
     op = "nn.batch_norm"
     given: Any = running
     if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
-        got = f"{len(given)} arrays" if isinstance(given, tuple | list) else described(given)
-        raise ValueError(complaint(op, "running= (mean, variance)", got, "Pass a pair."))
-    training = flag(op, "training", training)
-    momentum, eps = one_number(op, "momentum", momentum), one_number(op, "eps", eps)
+        got = f"{len(given)} arrays" if isinstance(given, tuple | list) else describe(given)
+        raise ValueError(error_text(op, "running= (mean, variance)", got, "Pass a pair."))
+    training = check_bool(op, "training", training)
+    momentum, eps = check_real_scalar(op, "momentum", momentum), check_real_scalar(op, "eps", eps)
     parts = (*(given or (None, None)), weight, bias)
     has = tuple(a is not None for a in parts)
     x = contiguous(x) if isinstance(x, RaggedArray) else operand(op, x)
-    k, (x, *moved) = meet(op, (x, *(a for a in parts if a is not None)))
+    k, (x, *moved) = to_common_backend(op, (x, *(a for a in parts if a is not None)))
     inner = x.inner_shape if isinstance(x, RaggedArray) else tuple(x.shape)
     if kind(x.dtype) == "complex":
-        raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Normalise real and imaginary parts."))
+        raise TypeError(error_text(op, "real values", f"dtype {x.dtype}", "Normalise real and imaginary parts."))
     if not inner:
         advice = "Use `ra.to_rows(x)` first." if isinstance(x, RaggedArray) and x.block is not None else "Add one."
-        raise ValueError(complaint(op, "values with an inner axis of channels", f"shape {x.shape}", advice))
+        raise ValueError(error_text(op, "values with an inner axis of channels", f"shape {x.shape}", advice))
     for a in moved:
         need_shape(op, "parameters", a, inner[-1:])
     plain = not isinstance(x, RaggedArray)

@@ -8,12 +8,12 @@ from math import prod
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import is_half, kernels, namespace
 from ..engine.arguments import last_rows, sizes_of
-from ..engine.broadcast.rows import meet
+from ..engine.broadcast.rows import to_common_backend
 from ..engine.options import need_shape, operand, plain_only
 from ._windows import Window, taps, window, with_rows_of
 
@@ -48,7 +48,7 @@ def conv1d(
     """
     op = "nn.conv1d"
     plain_only(op, "a kernel of shape (size, in, out)", kernel)
-    _, operands = meet(op, (operand(op, x), kernel) if bias is None else (x, kernel, bias))
+    _, operands = to_common_backend(op, (operand(op, x), kernel) if bias is None else (x, kernel, bias))
     x, kernel, *rest = operands
     bias = rest[0] if rest else None
     w = window(op, kernel.shape[0] if kernel.ndim else 0, stride, dilation, padding)
@@ -64,15 +64,15 @@ def conv1d(
 def _check(op: str, x: Any, kernel: Array, bias: Array | None, groups: int) -> None:
     inner = x.inner_shape if isinstance(x, RaggedArray) else tuple(x.shape[max(x.ndim - 1, 1) :])
     if len(inner) != 1:
-        raise ValueError(complaint(op, "shape (nrows, (len), in)", f"{x.shape}", "Use `ra.with_inner_shape`."))
+        raise ValueError(error_text(op, "shape (nrows, (len), in)", f"{x.shape}", "Use `ra.with_inner_shape`."))
     shape = tuple(kernel.shape)
     if groups < 1 or inner[0] % groups:
-        raise ValueError(complaint(op, f"groups= that divide {inner[0]}", f"{groups}", "Check the channels."))
+        raise ValueError(error_text(op, f"groups= that divide {inner[0]}", f"{groups}", "Check the channels."))
     if len(shape) != 3 or shape[1] != inner[0] // groups or not shape[0]:
         want = f"a kernel of shape (size, {inner[0] // groups}, out)"
-        raise ValueError(complaint(op, want, f"{shape}", "Check the axes."))
+        raise ValueError(error_text(op, want, f"{shape}", "Check the axes."))
     if shape[2] % groups:
-        raise ValueError(complaint(op, f"outputs in {groups} groups", f"{shape[2]}", "Check the axes."))
+        raise ValueError(error_text(op, f"outputs in {groups} groups", f"{shape[2]}", "Check the axes."))
     if bias is not None:
         need_shape(op, "a bias", bias, shape[2:])
 

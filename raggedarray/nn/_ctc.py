@@ -3,16 +3,16 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import common, kernels, kind, namespace
 from ..engine.arguments import ragged_only, sizes_of
-from ..engine.broadcast.rows import into
+from ..engine.broadcast.rows import move_to
 from ..engine.bucket_size import bucket_size
 from ..engine.dense import dense_softmax
 from ..engine.indices import widened
-from ..engine.options import flag
-from ..engine.overflow import fits, spoil
+from ..engine.options import check_bool
+from ..engine.overflow import check_capacity, fill_unless
 from ..engine.reduce import accumulator
 from ..structure.levels import column, longest_row, traced_longest, used_mask
 from ._ids import check_ids, need_ids
@@ -47,28 +47,28 @@ def ctc_loss(
     need_reduction(op, reduction)
     need_ids(op, ragged_only(op, labels), "labels")
     k = common(op, [ragged_only(op, logits).values, labels.values])
-    z, y = (into(k, a).used_values() for a in (logits, widened(labels, k)))
+    z, y = (move_to(k, a).used_values() for a in (logits, widened(labels, k)))
     if z.ragged_rank != 1 or len(z.inner_shape) != 1 or kind(z.dtype) != "float":
         got = f"{z.dtype} of shape {z.shape}"
-        raise ValueError(complaint(op, "floating logits of shape (nrows, None, classes)", got, "Check the axes."))
+        raise ValueError(error_text(op, "floating logits of shape (nrows, None, classes)", got, "Check the axes."))
     if y.shape != (z.nrows, None):
-        raise ValueError(complaint(op, f"labels of shape ({z.nrows}, None)", f"{y.shape}", "Pass one row per row."))
+        raise ValueError(error_text(op, f"labels of shape ({z.nrows}, None)", f"{y.shape}", "Pass one row per row."))
     classes, blank = z.inner_shape[0], sizes_of(op, blank)
     if not 0 <= blank < classes:
-        raise ValueError(complaint(op, f"blank from 0 to {classes - 1}", f"{blank}", "Pass a class."))
+        raise ValueError(error_text(op, f"blank from 0 to {classes - 1}", f"{blank}", "Pass a class."))
     check_ids(op, labels, classes, what="labels")
     if y.is_concrete():
         at = (k.host(y.values)[: int(k.host(y.row_splits)[-1])] == blank).nonzero()[0]
         if at.size:
             got = f"it at slot {at[0]}"
-            raise ValueError(complaint(op, f"labels other than blank {blank}", got, "Pass another `blank=`."))
+            raise ValueError(error_text(op, f"labels other than blank {blank}", got, "Pass another `blank=`."))
     limit, ok = _label_limit(op, y, max_labels)
-    loss, each = k.call(_ctc, z, y, limit=limit, blank=blank, zero=flag(op, "zero_infinity", zero_infinity))
+    loss, each = k.call(_ctc, z, y, limit=limit, blank=blank, zero=check_bool(op, "zero_infinity", zero_infinity))
     if reduction not in ("none", "row_mean"):
         out = k.call(_over_rows, each if reduction == "mean" else loss, mean=reduction == "mean")
     else:
         out = loss if reduction == "none" else each
-    return spoil(out, ok)
+    return fill_unless(out, ok)
 
 
 def _label_limit(op: str, y: RaggedArray, limit: int | None) -> tuple[int, Any]:
@@ -79,19 +79,19 @@ def _label_limit(op: str, y: RaggedArray, limit: int | None) -> tuple[int, Any]:
     if k.is_concrete(p.splits):
         longest = longest_row(p)
         if limit is not None:
-            fits(op, longest, limit, "labels", "max_labels=")
+            check_capacity(op, longest, limit, "labels", "max_labels=")
             return limit, True
-        return longest if k.trims else bucket_size(longest, minimum=1), True
+        return longest if k.has_exact_sizes else bucket_size(longest, minimum=1), True
     if limit is None:
         return y.capacity, True
-    return limit, fits(op, k.call(traced_longest, p), limit, "labels", "max_labels=")
+    return limit, check_capacity(op, k.call(traced_longest, p), limit, "labels", "max_labels=")
 
 
 def _ctc(z: RaggedArray, y: RaggedArray, *, limit: int, blank: int, zero: bool) -> tuple[Array, Array]:
     """Loss of each row, and that divided by its label count."""
     xp, k = z.xp, z.kernels
     v = xp.astype(z.values, accumulator(z.values, "float"), copy=False)
-    if not k.trims:
+    if not k.has_exact_sizes:
         v = xp.where(column(used_mask(z.partitions, z.capacity), v), v, xp.zeros_like(v))
     frames = dense_softmax(v, 1, log=True)
     states, counts, bad = _states(y, z.inner_shape[0], limit, blank)

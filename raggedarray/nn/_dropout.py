@@ -3,13 +3,13 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
 from ..engine.arguments import is_scalar
-from ..engine.broadcast.rows import into
-from ..engine.options import in_range, one_number, operand
-from ..engine.overflow import spoil
+from ..engine.broadcast.rows import move_to
+from ..engine.options import check_real_scalar, in_range, operand
+from ..engine.overflow import fill_unless
 from ..random._sampling import uniform
 
 __all__ = ["dropout"]
@@ -28,8 +28,8 @@ def dropout(x: Any, rate: Any, /, *, key: Any) -> Any:
     """
     op = "nn.dropout"
     if kind(operand(op, x).dtype) not in ("float", "complex"):
-        raise TypeError(complaint(op, "inexact values", f"dtype {x.dtype}", "Convert them."))
-    rate = one_number(op, "rate", rate)
+        raise TypeError(error_text(op, "inexact values", f"dtype {x.dtype}", "Convert them."))
+    rate = check_real_scalar(op, "rate", rate)
     ok = in_range(op, "a rate from 0 to 1", rate, "Divide percentages by 100.", low=0, high=1)
     if is_scalar(rate) and rate == 0:
         return x
@@ -37,7 +37,7 @@ def dropout(x: Any, rate: Any, /, *, key: Any) -> Any:
     common(op, [values, key] if is_array(key) else [values]).check_key(op, key)
     drawn = uniform(key, x, dtype="float32")
     if isinstance(x, RaggedArray):
-        x = into(drawn.kernels, x).used_values()
+        x = move_to(drawn.kernels, x).used_values()
         return RaggedArray(x.kernels.call(_dropout, x.values, drawn.values, rate, ok), x.partitions)
     k = kernels(drawn)
     return k.call(_dropout, x if kernels(x) is k else k.asarray(x), drawn, rate, ok)
@@ -49,4 +49,4 @@ def _dropout(x: Array, drawn: Array, rate: Any, ok: Any) -> Array:
     keep = drawn >= rate
     share = xp.where(rate < 1, 1 - rate, xp.ones_like(rate))
     zero = xp.zeros_like(x)
-    return spoil(xp.where(keep, xp.where(keep, x, zero) / xp.astype(share, x.dtype), zero), ok)
+    return fill_unless(xp.where(keep, xp.where(keep, x, zero) / xp.astype(share, x.dtype), zero), ok)

@@ -7,10 +7,10 @@ rules, and the forward pass of `linear` stays one unmasked matrix product.
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import Segments, common, kernels, namespace
-from ..engine.broadcast.rows import into, meet
+from ..engine.broadcast.rows import move_to, to_common_backend
 from ..engine.indices import widened
 from ..engine.options import operand, plain_only
 from ..engine.packing import contiguous
@@ -36,7 +36,7 @@ def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
     plain_only("nn.linear", "a weight of shape (in, out)", weight)
     if bias is not None:
         plain_only("nn.linear", "a bias of shape (out,)", bias)
-    _, operands = meet("nn.linear", (x, weight) if bias is None else (x, weight, bias))
+    _, operands = to_common_backend("nn.linear", (x, weight) if bias is None else (x, weight, bias))
     x, weight, *rest = operands
     bias = rest[0] if rest else None
     per_row = isinstance(x, RaggedArray) and weight.ndim == 3
@@ -60,7 +60,7 @@ def _stacked(parameter: Any) -> Any:
     shapes = sorted({tuple(p.shape) for p in parameter})
     if len(shapes) > 1:
         got, advice = f"{shapes[0]} and {shapes[1]}", "Pad them, or call it for each row."
-        raise ValueError(complaint("nn.linear", "parameters of one shape", got, advice))
+        raise ValueError(error_text("nn.linear", "parameters of one shape", got, advice))
     return namespace(parameter[0]).stack(list(parameter))
 
 
@@ -69,15 +69,15 @@ def _check_linear(x: Any, weight: Array, bias: Array | None, per_row: bool) -> N
     if not inner:
         block = isinstance(x, RaggedArray) and x.block is not None
         advice = "Use `ra.to_rows(x)` first." if block else "Use `x @ weight` for matrices."
-        raise ValueError(complaint("nn.linear", "values with an inner axis", f"shape {x.shape}", advice))
+        raise ValueError(error_text("nn.linear", "values with an inner axis", f"shape {x.shape}", advice))
     lead = (x.nrows,) if per_row else ()
     shape = tuple(weight.shape)
     if len(shape) != 2 + len(lead) or shape[:-1] != (*lead, inner[-1]):
         want = ", ".join(map(str, (*lead, inner[-1])))
-        raise ValueError(complaint("nn.linear", f"a weight of shape ({want}, out)", f"{shape}", "Check the axes."))
+        raise ValueError(error_text("nn.linear", f"a weight of shape ({want}, out)", f"{shape}", "Check the axes."))
     if bias is not None and tuple(bias.shape) != (*lead, shape[-1]):
         got = f"{tuple(bias.shape)}"
-        raise ValueError(complaint("nn.linear", f"a bias of shape {(*lead, shape[-1])}", got, "Check the axes."))
+        raise ValueError(error_text("nn.linear", f"a bias of shape {(*lead, shape[-1])}", got, "Check the axes."))
 
 
 def _linear(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
@@ -114,7 +114,7 @@ def embedding(ids: Any, table: Array, /) -> Any:
     ids = widened(ids, k)
     if not isinstance(ids, RaggedArray):
         return k.call(_embedding_plain, ids if kernels(ids) is k else k.asarray(ids), table)
-    ids = contiguous(into(k, ids).used_values())
+    ids = contiguous(move_to(k, ids).used_values())
     return RaggedArray(k.call(_embedding, ids, table), ids.partitions)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import kernels, kind, namespace
 from ..engine.indices import widened
@@ -14,13 +14,13 @@ from ..engine.resizing import used_entries
 def need_ids(op: str, ids: Any, what: str = "ids") -> None:
     """Raise unless ids are integers."""
     if kind(ids.dtype) not in ("int", "uint"):
-        raise TypeError(complaint(op, f"integer {what}", f"dtype {ids.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text(op, f"integer {what}", f"dtype {ids.dtype}", "Convert them with `.astype(int)`."))
 
 
 def table_of(op: str, table: Any) -> Any:
     """A table, which must be a plain array with an axis of entries."""
     if not plain_only(op, "a table of shape (n, *item)", table).ndim:
-        raise ValueError(complaint(op, "a table of shape (n, *item)", "()", "Check the axes."))
+        raise ValueError(error_text(op, "a table of shape (n, *item)", "()", "Check the axes."))
     return table
 
 
@@ -49,7 +49,7 @@ def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | 
         found = (bad if ignore is None else bad & (used != ignore)).nonzero()
         if found[0].size:
             at = tuple(int(axis[0]) for axis in found)
-            raise IndexError(complaint(op, expected, f"{used[at]} at slot {at[0]}", advice))
+            raise IndexError(error_text(op, expected, f"{used[at]} at slot {at[0]}", advice))
     elif k.checking():
         values = widened(values)
         known = (values >= 0) & (values < size)
@@ -59,4 +59,4 @@ def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | 
             mask = xp.reshape(ids.used_mask(), (ids.capacity, *(1,) * len(ids.inner_shape)))
             known = known | ~mask
         seen = xp.where(known, xp.zeros_like(values), values)
-        k.check(xp.all(known), complaint(op, expected, "{low} to {high}", advice), low=xp.min(seen), high=xp.max(seen))
+        k.check(xp.all(known), error_text(op, expected, "{low} to {high}", advice), low=xp.min(seen), high=xp.max(seen))

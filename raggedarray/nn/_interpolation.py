@@ -7,15 +7,15 @@ pick a neighbour.
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import DynamicShapeError, complaint
+from .._errors import DynamicShapeError, error_text
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import is_array, kernels, kind, namespace
 from ..engine.arguments import last_rows, ragged_only, sizes_of
-from ..engine.broadcast.rows import into
+from ..engine.broadcast.rows import move_to
 from ..engine.bucket_size import bucket_size
 from ..engine.indices import to_dtype, widened
-from ..engine.overflow import fits, spoil
+from ..engine.overflow import check_capacity, fill_unless
 from ..engine.reduce import accumulator
 from ..structure.levels import column, parents, positions, splits_of
 from ._windows import with_rows_of
@@ -44,10 +44,10 @@ def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: i
     """
     op = "nn.interpolate"
     if method not in ("nearest", "linear"):
-        raise ValueError(complaint(op, "method='nearest' or 'linear'", repr(method), "Pass one of these."))
+        raise ValueError(error_text(op, "method='nearest' or 'linear'", repr(method), "Pass one of these."))
     if kind(ragged_only(op, x).dtype) in ("complex", "bool") and method == "linear":
-        raise TypeError(complaint(op, "integers or floats", f"dtype {x.dtype}", "Take method='nearest'."))
-    x = into(x.kernels, x).used_values()
+        raise TypeError(error_text(op, "integers or floats", f"dtype {x.dtype}", "Take method='nearest'."))
+    x = move_to(x.kernels, x).used_values()
     p = last_rows(op, x)
     lengths = x.kernels.asarray(lengths, dtype="int32") if isinstance(lengths, list) else lengths
     wanted, size, ok = _lengths(op, x, p, lengths, capacity)
@@ -64,16 +64,16 @@ def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int
     if not is_array(given):
         n = sizes_of(op, given)
         if n < 0:
-            raise ValueError(complaint(op, "lengths of at least 0", f"{n}", "Pass a length."))
+            raise ValueError(error_text(op, "lengths of at least 0", f"{n}", "Pass a length."))
         _need_index(op, p.nrows * n, like)
         same = k.call(_same_length, x, n if p.nrows else 0, nrows=p.nrows)
         return (same, p.nrows * n, True) if capacity is None else _within(op, same, capacity, like)
     shape = x.shape[: x.ragged_rank]
     if tuple(given.shape) != shape or kind(given.dtype) not in ("int", "uint"):
         got = f"{given.dtype} {given.shape}"
-        raise ValueError(complaint(op, f"lengths: integers of shape {shape}", got, "Pass one per row."))
+        raise ValueError(error_text(op, f"lengths: integers of shape {shape}", got, "Pass one per row."))
     if isinstance(given, RaggedArray):
-        given = into(k, widened(given, k)).used_values()
+        given = move_to(k, widened(given, k)).used_values()
         flat = k.call(_masked, given, nrows=p.nrows)
     else:
         flat = k.index(given)
@@ -86,26 +86,26 @@ def _within(op: str, flat: Array, capacity: int | None, like: Array) -> tuple[Ar
     if k.is_concrete(flat):
         host = k.host(flat)
         if host.size and host.min() < 0:
-            raise ValueError(complaint(op, "lengths of at least 0", f"{host.min()}", "Pass one per row."))
+            raise ValueError(error_text(op, "lengths of at least 0", f"{host.min()}", "Pass one per row."))
         need = int(host.sum(dtype="int64"))
         _need_index(op, need, like)
         flat = to_dtype(flat, like)  # which would clamp what was not counted
         if capacity is None:
-            return flat, need if k.trims else bucket_size(need), True
-        fits(op, need, capacity, "a capacity", "capacity=")
-        return flat, need if k.trims else capacity, True
+            return flat, need if k.has_exact_sizes else bucket_size(need), True
+        check_capacity(op, need, capacity, "a capacity", "capacity=")
+        return flat, need if k.has_exact_sizes else capacity, True
     if capacity is None:
-        raise DynamicShapeError(complaint(op, "a static capacity", "traced lengths", "Pass `capacity=`."))
+        raise DynamicShapeError(error_text(op, "a static capacity", "traced lengths", "Pass `capacity=`."))
     flat, total, ok = k.call(_nonnegative, to_dtype(flat, like))
     if k.checking():
-        k.check(ok, complaint(op, "lengths of at least 0", "a negative one", "Pass one per row."))
-    return flat, capacity, ok & fits(op, total, capacity, "a capacity", "capacity=")
+        k.check(ok, error_text(op, "lengths of at least 0", "a negative one", "Pass one per row."))
+    return flat, capacity, ok & check_capacity(op, total, capacity, "a capacity", "capacity=")
 
 
 def _need_index(op: str, total: int, like: Array) -> None:
     most = int(namespace(like).iinfo(like.dtype).max)
     if total > most:
-        raise ValueError(complaint(op, f"lengths that add up to at most {most}", f"{total}", "Pass smaller ones."))
+        raise ValueError(error_text(op, f"lengths that add up to at most {most}", f"{total}", "Pass smaller ones."))
 
 
 def _nonnegative(flat: Array) -> tuple[Array, Array, Array]:
@@ -147,7 +147,7 @@ def _resample(v: Array, p: RowPartition, wanted: Array, ok: Any, *, size: int, m
     if method == "nearest":
         low, _ = _scaled(at, length, n)
         out = k.pick(v, xp.where(some, starts + low, missing))
-        return spoil(out, ok), splits
+        return fill_unless(out, ok), splits
     wide = xp.astype(v, accumulator(v, "float"), copy=False)
     whole, rest = _scaled(2 * at + 1, length, 2 * n)  # half an element beyond the wanted position
     share = xp.astype(rest, wide.dtype) / xp.astype(2 * n, wide.dtype)
@@ -158,7 +158,7 @@ def _resample(v: Array, p: RowPartition, wanted: Array, ok: Any, *, size: int, m
     low = xp.maximum(low, xp.zeros_like(low))
     first, second = (k.pick(wide, xp.where(some, starts + i, missing)) for i in (low, high))
     out = first + (second - first) * part
-    return spoil(xp.astype(out, v.dtype if kind(v.dtype) == "float" else out.dtype, copy=False), ok), splits
+    return fill_unless(xp.astype(out, v.dtype if kind(v.dtype) == "float" else out.dtype, copy=False), ok), splits
 
 
 def _scaled(a: Array, length: Array, n: Array) -> tuple[Array, Array]:

@@ -9,15 +9,15 @@ in float32 at least and returned in the dtype of the operands. Slack counts nowh
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import common, is_array, kernels, kind, namespace
 from ..engine.arguments import holds, is_scalar, sizes_of
-from ..engine.broadcast.rows import Plan, lay_out, meet, plan
+from ..engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ..engine.dense import dense_logsumexp
 from ..engine.indices import widened
-from ..engine.options import flag, in_range, need_shape, one_number, operand
-from ..engine.overflow import spoil
+from ..engine.options import check_bool, check_real_scalar, in_range, need_shape, operand
+from ..engine.overflow import fill_unless
 from ..engine.reduce import accumulator
 from ..structure.levels import column, used_mask
 from ._ids import check_ids, need_ids, never_empty
@@ -47,7 +47,7 @@ def cross_entropy(
     """
     op = "nn.cross_entropy"
     need_reduction(op, reduction)
-    label_smoothing = one_number(op, "label_smoothing", label_smoothing)
+    label_smoothing = check_real_scalar(op, "label_smoothing", label_smoothing)
     sane = in_range(op, "label_smoothing from 0 to 1", label_smoothing, "Pass a share.", low=0, high=1)
     ignore_index = None if ignore_index is None else sizes_of(op, ignore_index)
     logits, targets = operand(op, logits), operand(op, targets)
@@ -56,25 +56,25 @@ def cross_entropy(
     moved = targets
     if kind(targets.dtype) in ("int", "uint"):
         moved = widened(targets, common(op, [a.values if isinstance(a, RaggedArray) else a for a in (logits, targets)]))
-    k, (z, y, *rest) = meet(op, (logits, moved, *rest))
+    k, (z, y, *rest) = to_common_backend(op, (logits, moved, *rest))
     if isinstance(z, RaggedArray) is not isinstance(y, RaggedArray) or not z.ndim:
         what = f"{type(logits).__name__} and {type(targets).__name__}"
-        raise TypeError(complaint(op, "logits and targets that are both ragged, or both plain", what, "Convert one."))
+        raise TypeError(error_text(op, "logits and targets that are both ragged, or both plain", what, "Convert one."))
     ids, classes = kind(y.dtype) != "float", z.shape[-1]
     if kind(z.dtype) != "float" or (isinstance(z, RaggedArray) and not z.inner_shape):
         got = f"{z.dtype} of shape {z.shape}"
-        raise ValueError(complaint(op, "floating logits with an inner axis of classes", got, "Check the axes."))
+        raise ValueError(error_text(op, "floating logits with an inner axis of classes", got, "Check the axes."))
     want = z.shape[:-1] if ids else z.shape
     if tuple(y.shape) != tuple(want):
         got = f"{tuple(y.shape)}"
         raise ValueError(
-            complaint(op, f"targets of shape {tuple(want)} for logits {tuple(z.shape)}", got, "Check them.")
+            error_text(op, f"targets of shape {tuple(want)} for logits {tuple(z.shape)}", got, "Check them.")
         )
     if rest:
         need_shape(op, "a weight", rest[0], (classes,), "Pass one per class.")
     if not ids and ignore_index is not None:
         got = f"probabilities and ignore_index={ignore_index}"
-        raise ValueError(complaint(op, "ids where some are ignored", got, "Drop it, or pass ids."))
+        raise ValueError(error_text(op, "ids where some are ignored", got, "Drop it, or pass ids."))
     if ids:
         need_ids(op, y, "targets")
         ignore_index = ignore_index if ignore_index is not None and holds(y, ignore_index) else None
@@ -86,12 +86,12 @@ def cross_entropy(
     }
     w = rest[0] if rest else None
     if not isinstance(z, RaggedArray):
-        return spoil(k.call(_cross_entropy, None, z, y, w, label_smoothing, states=None, **static), sane)
+        return fill_unless(k.call(_cross_entropy, None, z, y, w, label_smoothing, states=None, **static), sane)
     if ids:
         y = RaggedArray(k.call(_with_last_axis, y.values), y.partitions)
     met = plan(op, [z, y])
     out = k.call(_cross_entropy, met.template, *met.operands, w, label_smoothing, states=met.states, **static)
-    return finished(met.template, spoil(spoil(out, met.ok), sane), reduction)
+    return finished(met.template, fill_unless(fill_unless(out, met.ok), sane), reduction)
 
 
 def _with_last_axis(v: Array) -> Array:
@@ -104,8 +104,8 @@ def _cross_entropy(
 ) -> Array:  # fmt: skip
     used = None
     if t is not None:
-        z, y = lay_out(Plan(t, (z, y), states))
-        used = None if kernels(z).trims else used_mask(in_rows(t).partitions, t.capacity)
+        z, y = lay_out(BroadcastPlan(t, (z, y), states))
+        used = None if kernels(z).has_exact_sizes else used_mask(in_rows(t).partitions, t.capacity)
     xp, out = namespace(z), z.dtype
     wide = accumulator(z, "float")
     z, y = xp.astype(z, wide, copy=False), _clean(y, used)
@@ -173,7 +173,7 @@ def huber_loss(x: Any, targets: Any, /, *, delta: Any = 1.0, reduction: str = "m
     [[0.125, 2.5], []]
     """
     op = "nn.huber_loss"
-    delta = one_number(op, "delta", delta)
+    delta = check_real_scalar(op, "delta", delta)
     ok = in_range(op, "delta above 0", delta, "Pass a positive one.", low=0, above=True)
     return _pointwise(op, _huber, (x, targets), (delta,), reduction, ok=ok)
 
@@ -198,9 +198,9 @@ def binary_cross_entropy(
     np.float64(0.6931)
     """
     op = "nn.binary_cross_entropy"
-    has = (flag(op, "from_logits", from_logits), weight is not None, pos_weight is not None)
+    has = (check_bool(op, "from_logits", from_logits), weight is not None, pos_weight is not None)
     if pos_weight is not None and not has[0]:
-        raise ValueError(complaint(op, "pos_weight= with from_logits=True", "probabilities", "Pass logits."))
+        raise ValueError(error_text(op, "pos_weight= with from_logits=True", "probabilities", "Pass logits."))
     operands = tuple(a for a in (x, targets, weight, pos_weight) if a is not None)
     return _pointwise(op, _binary, operands, (), reduction, has=has)
 
@@ -233,7 +233,7 @@ def kl_div(x: Any, targets: Any, /, *, log_target: bool = False, reduction: str 
     >>> kl_div(ragged([[-0.5, -1.0], []]), ragged([[1.0, 0.0], []]), reduction="none").tolist()
     [[0.5, 0.0], []]
     """
-    log = flag("nn.kl_div", "log_target", log_target)
+    log = check_bool("nn.kl_div", "log_target", log_target)
     return _pointwise("nn.kl_div", _divergence, (x, targets), (), reduction, ("batchmean",), log=log)
 
 
@@ -255,22 +255,22 @@ def _pointwise(
     need_reduction(op, reduction, more)
     if all(map(is_scalar, operands)):
         operand(op, operands[0])
-    k, moved = meet(op, tuple(map(packed, operands)))
+    k, moved = to_common_backend(op, tuple(map(packed, operands)))
     if any(kind(a.dtype) == "complex" for a in moved if is_array(a) or isinstance(a, RaggedArray)):
-        raise TypeError(complaint(op, "real values", "complex ones", "Take the loss of real and imaginary parts."))
+        raise TypeError(error_text(op, "real values", "complex ones", "Take the loss of real and imaginary parts."))
     static |= {"f": f, "reduction": reduction, "operands": len(moved)}
     if not any(isinstance(a, RaggedArray) for a in moved):
-        return spoil(k.call(_pointwise_body, None, *moved, *scalars, states=None, **static), ok)
+        return fill_unless(k.call(_pointwise_body, None, *moved, *scalars, states=None, **static), ok)
     met = plan(op, moved)
     out = k.call(_pointwise_body, met.template, *met.operands, *scalars, states=met.states, **static)
-    return finished(met.template, spoil(spoil(out, met.ok), ok), reduction)
+    return finished(met.template, fill_unless(fill_unless(out, met.ok), ok), reduction)
 
 
 def _pointwise_body(
     t: RaggedArray | None, *args: Any, f: Any, states: Any, reduction: str, operands: int, **static: Any
 ) -> Array:
     given, scalars = list(args[:operands]), args[operands:]
-    laid = given if t is None else lay_out(Plan(t, tuple(given), states))
+    laid = given if t is None else lay_out(BroadcastPlan(t, tuple(given), states))
     arrays = [a for a in laid if not is_scalar(a)]
     xp = namespace(arrays[0])
     floats = [a for a in arrays if kind(a.dtype) == "float"]  # not their dtypes: a traced number is a weak array

@@ -7,14 +7,14 @@ computed in float32. Empty rows stay empty, and no gradient is NaN because of th
 from typing import Any
 
 from .._array import RaggedArray, block_in
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import entry_counts
 from .._typing import Array, Axis
 from ..backends import Segments, kind, namespace
-from ..engine.broadcast.rows import Plan, lay_out, meet, plan
+from ..engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ..engine.dense import dense_softmax
-from ..engine.options import one_number, operand, plain_only
-from ..engine.overflow import spoil
+from ..engine.options import check_real_scalar, operand, plain_only
+from ..engine.overflow import fill_unless
 from ..engine.packing import as_block, contiguous, to_rows
 from ..engine.reduce import Axes, Frame, accumulator, column_bound, normal_axes, split_axes
 from ..structure.levels import group
@@ -62,7 +62,7 @@ def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
 
 def _need_real(op: str, x: Any) -> None:
     if kind(operand(op, x).dtype) == "complex":
-        raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Take real and imaginary parts."))
+        raise TypeError(error_text(op, "real values", f"dtype {x.dtype}", "Take real and imaginary parts."))
 
 
 def _softmax_body(x: RaggedArray, *, axes: Axes, log: bool) -> Array:
@@ -106,11 +106,11 @@ def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1
 
 
 def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center: bool) -> Any:
-    eps = one_number(op, "eps", eps)
+    eps = check_real_scalar(op, "eps", eps)
     _need_real(op, x)
     given = [a for a in (x, weight, bias) if a is not None]
     has = (weight is not None, bias is not None)
-    k, moved = meet(op, tuple(given))
+    k, moved = to_common_backend(op, tuple(given))
     for a in moved[1:]:
         if isinstance(a, RaggedArray) and not isinstance(x, RaggedArray):
             plain_only(op, "plain parameters for plain values", a)
@@ -118,7 +118,7 @@ def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: floa
         pairs = zip(reversed(shape), reversed(want), strict=False)
         if len(shape) > len(want) or any(n == 1 and m != 1 for m, n in pairs):
             advice = "The result has the shape of `x`."
-            raise ValueError(complaint(op, f"parameters that broadcast to {want}", f"{shape}", advice))
+            raise ValueError(error_text(op, f"parameters that broadcast to {want}", f"{shape}", advice))
     if not isinstance(moved[0], RaggedArray):
         dense_axes = normal_axes(op, axis, moved[0].ndim)
         return k.call(_normalize_dense, *moved, eps, axes=dense_axes, center=center, has=has)
@@ -130,10 +130,10 @@ def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: floa
         return _normalize_rows(op, met, axes, eps, center, has)
     static = {"states": met.states, "axes": axes, "center": center, "has": has, "length": column_bound(x, axes)}
     values = k.call(_normalize_body, t, eps, *met.operands, **static)
-    return RaggedArray(spoil(values, met.ok), t.partitions)
+    return RaggedArray(fill_unless(values, met.ok), t.partitions)
 
 
-def _normalize_rows(op: str, met: Plan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
+def _normalize_rows(op: str, met: BroadcastPlan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
     """Over all axes of components, which are then rows of elements, or over axes of components and axis 0."""
     x, *more = (RaggedArray(a.values, met.template.partitions) for a in met.operands)
     block, rank = block_in(x), x.ragged_rank
@@ -157,7 +157,7 @@ def _normalize_body(
     has: tuple[bool, bool],
     length: int | None,
 ) -> Array:
-    v, *more = lay_out(Plan(t, operands, states))
+    v, *more = lay_out(BroadcastPlan(t, operands, states))
     return _affine(_standardized(Frame(t, axes, length), v, eps, center), v, more, has)
 
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array, Axis
 from ..backends import kernels, kind, namespace
 from ..backends.generic import identity
 from ..engine.arguments import last_rows
-from ..engine.broadcast.rows import into
+from ..engine.broadcast.rows import move_to
 from ..engine.options import operand
 from ..engine.reduce import Frame, accumulator, normal_axes, run
 from ..structure.levels import column
@@ -54,15 +54,15 @@ def _pool(op: str, x: Any, size: Any, stride: Any, axis: int, padding: str, how:
     w = window(op, size, size if stride is None else stride, 1, padding)
     (a,) = normal_axes(op, axis, operand(op, x).ndim)
     if kind(x.dtype) in ("complex", "bool"):
-        raise TypeError(complaint(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
+        raise TypeError(error_text(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
     if not isinstance(x, RaggedArray):
         return kernels(x).call(_dense, x, axis=a, w=w, how=how)
-    x = into(x.kernels, x).used_values()
+    x = move_to(x.kernels, x).used_values()
     if a > x.depth:
         return RaggedArray(x.kernels.call(_dense, x.values, axis=a - x.depth, w=w, how=how), x.partitions)
     p = last_rows(op, x)
     if a != x.ragged_rank:
-        raise ValueError(complaint(op, f"axis={x.ragged_rank} or an inner one", f"{a}", "Pool the innermost rows."))
+        raise ValueError(error_text(op, f"axis={x.ragged_rank} or an inner one", f"{a}", "Pool the innermost rows."))
     values, splits = x.kernels.call(_ragged, x.values, p, w=w, how=how)
     return with_rows_of(x, values, splits)
 
@@ -143,7 +143,7 @@ def global_avg_pool(x: Any, /, *, axis: Axis = 1, length: int | None = None) -> 
 
 def _global(op: str, x: Any, axis: Axis, length: int | None, how: str) -> Any:
     if kind(operand(op, x).dtype) in ("complex", "bool"):
-        raise TypeError(complaint(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
+        raise TypeError(error_text(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
     if isinstance(x, RaggedArray):
         return run(op, _global_body, x, axis=axis, keepdims=False, length=length, how=how)
     return kernels(x).call(_global_dense, x, axes=normal_axes(op, axis, x.ndim), how=how)

@@ -4,7 +4,7 @@ Positions count from the start of the innermost row; those of slack are 0.
 """
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array, DType
 from ..backends import is_half, kernels, kind, namespace
 from ..engine.arguments import last_rows, ragged_only, sizes_of
@@ -28,10 +28,10 @@ def rotary(x: RaggedArray, /, *, base: float = 10000.0) -> RaggedArray:
     x = ragged_only("nn.rotary", x).used_values()
     last_rows("nn.rotary", x)
     if kind(x.dtype) != "float":
-        raise TypeError(complaint("nn.rotary", "floating values", f"dtype {x.dtype}", "Convert them with `.astype`."))
+        raise TypeError(error_text("nn.rotary", "floating values", f"dtype {x.dtype}", "Convert them with `.astype`."))
     if not x.inner_shape or x.inner_shape[-1] % 2:
         raise ValueError(
-            complaint("nn.rotary", "an even number of features", f"shape {x.shape}", "Split or pad the last axis.")
+            error_text("nn.rotary", "an even number of features", f"shape {x.shape}", "Split or pad the last axis.")
         )
     return RaggedArray(x.kernels.call(_rotary, x, base=_base("nn.rotary", base)), x.partitions)
 
@@ -61,13 +61,13 @@ def sinusoidal(x: RaggedArray, size: int, /, *, base: float = 10000.0, dtype: DT
     last_rows("nn.sinusoidal", x)
     size = sizes_of("nn.sinusoidal", size)
     if size < 2 or size % 2:
-        raise ValueError(complaint("nn.sinusoidal", "an even size of at least 2", f"{size}", "Pass an even size."))
+        raise ValueError(error_text("nn.sinusoidal", "an even size of at least 2", f"{size}", "Pass an even size."))
     if dtype is None:
         out = x.dtype if kind(x.dtype) == "float" else x.xp.asarray(0.0).dtype
     else:
         out = x.kernels.dtype(dtype, x.values)
         if kind(out) != "float":
-            raise TypeError(complaint("nn.sinusoidal", "a floating dtype", f"{out}", "Convert the result."))
+            raise TypeError(error_text("nn.sinusoidal", "a floating dtype", f"{out}", "Convert the result."))
     base = _base("nn.sinusoidal", base)
     return RaggedArray(x.kernels.call(_sinusoidal, x, size=size, base=base, dtype=out), x.partitions)
 

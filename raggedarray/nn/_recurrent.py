@@ -13,15 +13,15 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import backend, common, is_array, kernels, kind, namespace
 from ..backends.generic.recurrence import CELLS
 from ..engine.arguments import is_scalar
-from ..engine.broadcast.rows import Plan, into, lay_out, meet, plan
-from ..engine.options import described, flag, need_shape, plain_only
-from ..engine.overflow import spoil
+from ..engine.broadcast.rows import BroadcastPlan, lay_out, move_to, plan, to_common_backend
+from ..engine.options import check_bool, describe, need_shape, plain_only
+from ..engine.overflow import fill_unless
 from ..ops.elementwise.selection import astype
 from ..structure.levels import longest_row
 from ._stepping import Stepper, cast, common_dtype, limit, per_row, rows_along, same_rows, state_rows
@@ -92,19 +92,19 @@ def _layer(
 ) -> tuple[RaggedArray, Any]:
     op, gates, states = f"nn.{how}", CELLS[how].gates, CELLS[how].states
     rows_along(op, x)
-    reverse = flag(op, "reverse", reverse)
+    reverse = check_bool(op, "reverse", reverse)
     for name, w in (("w_ih", w_ih), ("w_hh", w_hh)):
         plain_only(op, f"{name} as a matrix", w)
     pair = isinstance(bias, tuple | list)
     biases = tuple(bias) if pair else (bias, None)
     if states > 1 and not (initial is None or isinstance(initial, tuple | list)):
-        raise TypeError(complaint(op, "a pair (h, c) as `initial`", described(initial), "Pass a tuple."))
+        raise TypeError(error_text(op, "a pair (h, c) as `initial`", describe(initial), "Pass a tuple."))
     given = () if initial is None else tuple(initial) if states > 1 else (initial,)
     if len(biases) != 2 or len(given) not in (0, states):
         what = ("one bias or a pair", len(biases)) if len(biases) != 2 else (f"{states} initial states", len(given))
-        raise ValueError(complaint(op, what[0], str(what[1]), "Pass (input, hidden) biases, (h, c) states."))
+        raise ValueError(error_text(op, what[0], str(what[1]), "Pass (input, hidden) biases, (h, c) states."))
     known = [b for b in biases if b is not None]
-    k, moved = meet(op, (x, w_ih, w_hh, *known, *given))
+    k, moved = to_common_backend(op, (x, w_ih, w_hh, *known, *given))
     x, w_ih, w_hh, *rest = moved
     taken = iter(rest)
     biases = tuple(None if b is None else next(taken) for b in biases)
@@ -113,7 +113,7 @@ def _layer(
     begin = tuple(state_rows(op, x, s, "initial states") for s in taken)
     for s in begin:
         if tuple(s.shape[1:]) != (hidden,):
-            raise ValueError(complaint(op, f"initial states of size ({hidden},)", f"{tuple(s.shape[1:])}", "As w_hh."))
+            raise ValueError(error_text(op, f"initial states of size ({hidden},)", f"{tuple(s.shape[1:])}", "As w_hh."))
     common_dtype(op, [x.values, w_ih, w_hh, *(b for b in biases if b is not None), *begin])
     _, ok = limit(op, x, max_length)
     static = {"ok": ok, "how": how, "states": states, "reverse": reverse, "limit": max_length}
@@ -124,13 +124,13 @@ def _layer(
 
 def _check_shapes(op: str, x: RaggedArray, w_ih: Any, w_hh: Any, biases: tuple[Any, ...], gates: int) -> None:
     if len(x.inner_shape) != 1:
-        raise ValueError(complaint(op, "rows of vectors, (nrows, None, D)", f"shape {x.shape}", "Use one inner axis."))
+        raise ValueError(error_text(op, "rows of vectors, (nrows, None, D)", f"shape {x.shape}", "Use one inner axis."))
     if w_hh.ndim != 2 or w_hh.shape[1] != gates * w_hh.shape[0]:
         want = f"w_hh of shape (H, {gates} * H)" if gates > 1 else "w_hh of shape (H, H)"
-        raise ValueError(complaint(op, want, f"{tuple(w_hh.shape)}", "Transpose torch's weights."))
+        raise ValueError(error_text(op, want, f"{tuple(w_hh.shape)}", "Transpose torch's weights."))
     want_ih = (x.inner_shape[0], w_hh.shape[1])
     if tuple(w_ih.shape) != want_ih:
-        raise ValueError(complaint(op, f"w_ih of shape {want_ih}", f"{tuple(w_ih.shape)}", "Check the axes."))
+        raise ValueError(error_text(op, f"w_ih of shape {want_ih}", f"{tuple(w_ih.shape)}", "Check the axes."))
     for b in biases:
         if b is not None:
             need_shape(op, "a bias", b, want_ih[1:])
@@ -150,7 +150,7 @@ def _run(
         how, values, weights, biases, initial, rows.splits, reverse=reverse, limit=limit
     )
     made, final = cast((made, final), out)
-    return spoil(made, ok), tuple(spoil(s, ok) for s in final)
+    return fill_unless(made, ok), tuple(fill_unless(s, ok) for s in final)
 
 
 def linear_recurrence(
@@ -172,8 +172,8 @@ def linear_recurrence(
     """
     op = "nn.linear_recurrence"
     rows_along(op, b)
-    reverse = flag(op, "reverse", reverse)
-    k, moved = meet(op, (b, a) if initial is None else (b, a, initial))
+    reverse = check_bool(op, "reverse", reverse)
+    k, moved = to_common_backend(op, (b, a) if initial is None else (b, a, initial))
     b, a, *begin = moved
     if is_array(a) and kind(a.dtype) in ("int", "uint"):
         a = astype(a, b.dtype)  # as weak as a number
@@ -183,12 +183,12 @@ def linear_recurrence(
     t = met.template
     if t.shape[: t.ragged_rank + 1] != b.shape[: b.ragged_rank + 1] or not _broadcasts(met):
         got = f"{tuple(a.shape)}"
-        raise ValueError(complaint(op, f"`a` that broadcasts to {b.shape}", got, "Repeat `b` first."))
+        raise ValueError(error_text(op, f"`a` that broadcasts to {b.shape}", got, "Repeat `b` first."))
     start = tuple(state_rows(op, b, s, "initial states") for s in begin)
     for s in start:
         if tuple(s.shape[1:]) != b.inner_shape:
             got = f"{tuple(s.shape[1:])}"
-            raise ValueError(complaint(op, f"initial states of shape {b.inner_shape}", got, "One item a row."))
+            raise ValueError(error_text(op, f"initial states of shape {b.inner_shape}", got, "One item a row."))
     arrays = [b.values, *([] if is_scalar(a) else [a.values if isinstance(a, RaggedArray) else a]), *start]
     common_dtype(op, arrays, kinds=("float", "complex"))
     _, ok = limit(op, b, max_length)
@@ -197,7 +197,7 @@ def linear_recurrence(
     return RaggedArray(k.call(_run_linear, t, start, *met.operands, **static), t.partitions)
 
 
-def _broadcasts(met: Plan) -> bool:
+def _broadcasts(met: BroadcastPlan) -> bool:
     """Whether the inner axes of the second operand stretch to those of the first."""
     b, a = met.operands
     if is_scalar(a):
@@ -209,14 +209,14 @@ def _broadcasts(met: Plan) -> bool:
 def _run_linear(
     t: RaggedArray, initial: tuple[Array, ...], *operands: Any, states: Any, ok: Any, reverse: bool
 ) -> Array:
-    b, a = lay_out(Plan(t, operands, states))
+    b, a = lay_out(BroadcastPlan(t, operands, states))
     xp, rows = namespace(b), t.partitions[-1]
     assert isinstance(rows, RowPartition)
     a = xp.asarray(a, dtype=b.dtype) if is_scalar(a) else a
     out, wide = common_dtype("nn.linear_recurrence", [a, b, *initial], kinds=("float", "complex"))
     a, b, initial = cast((xp.broadcast_to(a, b.shape), b, initial), wide)
     made = kernels(b).linear_recurrence(a, b, initial[0] if initial else None, rows.splits, reverse=reverse)
-    return spoil(cast(made, out), ok)
+    return fill_unless(cast(made, out), ok)
 
 
 def scan(
@@ -245,8 +245,8 @@ def scan(
     """
     op = "nn.scan"
     if not callable(f):
-        raise TypeError(complaint(op, "a function of a carry and an element", described(f), "Pass it first."))
-    reverse = flag(op, "reverse", reverse)
+        raise TypeError(error_text(op, "a function of a carry and an element", describe(f), "Pass it first."))
+    reverse = check_bool(op, "reverse", reverse)
     tree: Any = backend("jax")
     leaves, structure = tree.flatten(x, _is_ragged)
     for v in leaves or [x]:
@@ -254,20 +254,22 @@ def scan(
     begin, held = tree.flatten(init, _is_ragged)
     for c in begin:
         if not (_is_ragged(c) or is_array(c)):
-            raise TypeError(complaint(op, "a carry of arrays", type(c).__name__, "Give each row its own."))
+            raise TypeError(error_text(op, "a carry of arrays", type(c).__name__, "Give each row its own."))
     k = common(op, [a.values if _is_ragged(a) else a for a in (*leaves, *begin)])
-    moved = [into(k, v).used_values() for v in leaves]
-    begin = [into(k, c) if _is_ragged(c) else k.asarray(c) for c in begin]
+    moved = [move_to(k, v).used_values() for v in leaves]
+    begin = [move_to(k, c) if _is_ragged(c) else k.asarray(c) for c in begin]
     first, values = same_rows(op, moved)
     carry = [state_rows(op, first, c, "a carry") for c in begin]
     longest, ok = limit(op, first, max_length)
     last = first.partitions[-1]
     assert isinstance(last, RowPartition)
-    steps = longest_row(last) if k.trims else first.capacity if longest is None else min(longest, first.capacity)
+    steps = (
+        longest_row(last) if k.has_exact_sizes else first.capacity if longest is None else min(longest, first.capacity)
+    )
     step = Stepper(f, tree, held, structure)
     carry, ys = k.scan_rows(step, carry, values, last.splits, steps=steps, reverse=reverse)
-    ended = [per_row(first, spoil(c, ok)) for c in carry]
-    made = [RaggedArray(spoil(y, ok), first.partitions) for y in ys]
+    ended = [per_row(first, fill_unless(c, ok)) for c in carry]
+    made = [RaggedArray(fill_unless(y, ok), first.partitions) for y in ys]
     return tree.unflatten(held, ended), tree.unflatten(step.structure, made)
 
 

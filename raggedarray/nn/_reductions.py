@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import namespace
 from ..engine.packing import contiguous
@@ -16,7 +16,7 @@ def need_reduction(op: str, reduction: str, more: tuple[str, ...] = ()) -> None:
     """Raise unless it is one."""
     if reduction not in (*REDUCTIONS, *more):
         names = ", ".join(map(repr, (*REDUCTIONS, *more)))
-        raise ValueError(complaint(op, f"reduction= one of {names}", repr(reduction), "Pass one of these."))
+        raise ValueError(error_text(op, f"reduction= one of {names}", repr(reduction), "Pass one of these."))
 
 
 def packed(x: Any) -> Any:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .._array import RaggedArray, rebuild
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import RowPartition, UniformPartition, entry_counts
 from .._typing import Array
 from ..backends import is_array, is_half, kind, namespace
 from ..engine.along_axis import Along, row_limit
 from ..engine.arguments import ragged_only
-from ..engine.options import described
+from ..engine.options import describe
 from ..engine.reduce import normal_axes
 from ..structure.agreement import agree, cut
 
@@ -20,12 +20,12 @@ def rows_along(op: str, x: Any, axis: int | None = None) -> RowPartition:
     last = ragged_only(op, x).partitions[-1]
     if not isinstance(last, RowPartition):
         got, advice = f"shape {x.shape}", "Use `ra.to_rows`, or `ra.map_components`."
-        raise ValueError(complaint(op, "rows along one ragged axis", got, advice))
+        raise ValueError(error_text(op, "rows along one ragged axis", got, advice))
     if axis is not None:
         (at,) = normal_axes(op, axis, x.ndim)
         if at != x.ragged_rank:
             got, advice = f"axis {axis} of shape {x.shape}", "Rows run along that axis."
-            raise ValueError(complaint(op, f"the innermost ragged axis, {x.ragged_rank}", got, advice))
+            raise ValueError(error_text(op, f"the innermost ragged axis, {x.ragged_rank}", got, advice))
     return last
 
 
@@ -39,20 +39,20 @@ def state_rows(op: str, x: RaggedArray, state: Any, what: str) -> Array:
     outer = x.partitions[:-1]
     if isinstance(state, RaggedArray):
         if not outer or len(state.partitions) != len(outer):
-            raise ValueError(complaint(op, f"{what} for rows {_outer(x)}", f"shape {state.shape}", "One item a row."))
+            raise ValueError(error_text(op, f"{what} for rows {_outer(x)}", f"shape {state.shape}", "One item a row."))
         for level, (p, q) in enumerate(zip(outer, state.partitions, strict=True), start=1):
             if isinstance(p, RowPartition) and isinstance(q, RowPartition):
                 agree(op, p, q, level, outermost=level == 1)
             elif p != q:
                 got = f"shape {state.shape}"
-                raise ValueError(complaint(op, f"{what} for rows {_outer(x)}", got, "One item a row."))
+                raise ValueError(error_text(op, f"{what} for rows {_outer(x)}", got, "One item a row."))
         return _sized(state.values, x.partitions[-1].nrows)
     lead = _outer(x)
     if not is_array(state):
-        raise TypeError(complaint(op, f"{what} for rows {lead}", described(state), "Spread it with `broadcast_to`."))
+        raise TypeError(error_text(op, f"{what} for rows {lead}", describe(state), "Spread it with `broadcast_to`."))
     if None in lead or tuple(state.shape[: len(lead)]) != lead:
         advice = "Give each row its own." if outer else "Spread it with `broadcast_to`."
-        raise ValueError(complaint(op, f"{what} for rows {lead}", f"shape {tuple(state.shape)}", advice))
+        raise ValueError(error_text(op, f"{what} for rows {lead}", f"shape {tuple(state.shape)}", advice))
     return namespace(state).reshape(state, (x.partitions[-1].nrows, *state.shape[len(lead) :]))
 
 
@@ -81,7 +81,7 @@ def common_dtype(op: str, arrays: list[Array], *, kinds: tuple[str, ...] = ("flo
     for a in arrays:
         if kind(a.dtype) not in kinds:
             want = f"{' or '.join(kinds)} arrays"
-            raise TypeError(complaint(op, want, f"dtype {a.dtype}", "Convert it with `ra.astype`."))
+            raise TypeError(error_text(op, want, f"dtype {a.dtype}", "Convert it with `ra.astype`."))
     out = xp.result_type(*arrays)
     return out, xp.float32 if is_half(out) else out
 
@@ -98,12 +98,12 @@ def same_rows(op: str, xs: list[RaggedArray]) -> tuple[RaggedArray, list[Array]]
     first, *others = xs
     for v in others:
         if len(v.partitions) != len(first.partitions):
-            raise ValueError(complaint(op, f"arrays of rows {_outer(first)}", f"{_outer(v)}", "Align them first."))
+            raise ValueError(error_text(op, f"arrays of rows {_outer(first)}", f"{_outer(v)}", "Align them first."))
         for level, (p, q) in enumerate(zip(first.partitions, v.partitions, strict=True), start=1):
             if isinstance(p, RowPartition) and isinstance(q, RowPartition):
                 agree(op, p, q, level, outermost=level == 1)
             elif p != q:
-                raise ValueError(complaint(op, f"rows like {first.shape}", f"{v.shape}", "Align them first."))
+                raise ValueError(error_text(op, f"rows like {first.shape}", f"{v.shape}", "Align them first."))
     capacity = min(v.capacity for v in xs)
     if capacity < first.capacity:
         counts = entry_counts(first.partitions, first.capacity)
@@ -124,22 +124,22 @@ class Stepper:
         tree = self._tree
         made: Any = self._f(tree.unflatten(self._held, carry), tree.unflatten(self._given, element))
         if not (isinstance(made, tuple | list) and len(made) == 2):
-            got = f"{len(made)} results" if isinstance(made, tuple | list) else described(made)
-            raise TypeError(complaint("nn.scan", "`f` to return a pair (carry, output)", got, "Return both."))
+            got = f"{len(made)} results" if isinstance(made, tuple | list) else describe(made)
+            raise TypeError(error_text("nn.scan", "`f` to return a pair (carry, output)", got, "Return both."))
         new, y = made
         after, held = tree.flatten(new, None)
         ys, self.structure = tree.flatten(y, None)
         if held != self._held:
             raise TypeError(
-                complaint("nn.scan", f"a carry of structure {self._held}", f"{held}", "Keep the structure.")
+                error_text("nn.scan", f"a carry of structure {self._held}", f"{held}", "Keep the structure.")
             )
         for old, now in zip(carry, after, strict=True):
             want, got = f"{old.dtype} {tuple(old.shape)}", f"{getattr(now, 'dtype', type(now).__name__)}"
             got += f" {tuple(getattr(now, 'shape', ()))}"
             if want != got:
-                raise TypeError(complaint("nn.scan", f"a carry of {want}", got, "Convert it, or `init`."))
+                raise TypeError(error_text("nn.scan", f"a carry of {want}", got, "Convert it, or `init`."))
         for out in ys:
             if not is_array(out) or tuple(out.shape[:1]) != (element[0].shape[0],):
                 got = f"shape {tuple(out.shape)}" if is_array(out) else type(out).__name__
-                raise ValueError(complaint("nn.scan", f"outputs of {element[0].shape[0]} rows", got, "Keep the rows."))
+                raise ValueError(error_text("nn.scan", f"outputs of {element[0].shape[0]} rows", got, "Keep the rows."))
         return after, ys

@@ -13,7 +13,7 @@ flat values, masked where it crosses the end of a row; with a longer stride they
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import Partition, RowPartition
 from .._typing import Array
 from ..backends import kernels, namespace
@@ -82,12 +82,12 @@ def window(op: str, size: Any, stride: Any, dilation: Any, padding: Any) -> Wind
     size, stride, dilation = (sizes_of(op, n) for n in (size, stride, dilation))
     for name, n in (("window size", size), ("stride=", stride), ("dilation=", dilation)):
         if n < 1:
-            raise ValueError(complaint(op, f"a {name} of at least 1", f"{n}", "Pass a positive int."))
+            raise ValueError(error_text(op, f"a {name} of at least 1", f"{n}", "Pass a positive int."))
     if max(stride, size, (size - 1) * dilation + 1) > FARTHEST:
         got = f"size {size}, stride {stride} and dilation {dilation}"
-        raise ValueError(complaint(op, f"windows and strides of at most {FARTHEST}", got, "Pass smaller ones."))
+        raise ValueError(error_text(op, f"windows and strides of at most {FARTHEST}", got, "Pass smaller ones."))
     if padding not in ("SAME", "VALID", "CAUSAL"):
-        raise ValueError(complaint(op, "padding='SAME', 'VALID' or 'CAUSAL'", repr(padding), "Pass one of these."))
+        raise ValueError(error_text(op, "padding='SAME', 'VALID' or 'CAUSAL'", repr(padding), "Pass one of these."))
     return Window(size, stride, dilation, padding)
 
 
@@ -163,7 +163,7 @@ def _gathered(v: Array, p: RowPartition, w: Window, nothing: Array, splits: Arra
     xp, k = namespace(v), kernels(v)
     row, starts, lengths, first = at
     missing = xp.asarray(v.shape[0], dtype=starts.dtype)
-    if k.trims:  # the zero that a missing index gives, once for all taps
+    if k.has_exact_sizes:  # the zero that a missing index gives, once for all taps
         v = xp.concat((v, xp.zeros((1, *v.shape[1:]), dtype=v.dtype)))
     each, known = [], []
     for j in range(w.size):

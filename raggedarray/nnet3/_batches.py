@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import RaggedArray
-from .._errors import DynamicShapeError, complaint
+from .._errors import DynamicShapeError, error_text
 from ._indexes import ComputationRequest
 
 Ints = NDArray[np.int32]
@@ -43,15 +43,17 @@ def frames_of(x: Any, op: str) -> Ints:
     if not isinstance(x, RaggedArray):
         if getattr(x, "ndim", 0) != 2:
             got = f"{type(x).__name__} of shape {getattr(x, 'shape', None)}"
-            raise ValueError(complaint(op, "a ragged batch or an array [batch, dim]", got, "Pass one of these."))
+            raise ValueError(error_text(op, "a ragged batch or an array [batch, dim]", got, "Pass one of these."))
         n = np.arange(x.shape[0])
         return np.stack([n, 0 * n, 0 * n], axis=1).astype(np.int32)
     if x.ndim != 3 or len(x.partitions) != 1:
-        raise ValueError(complaint(op, "shape (batch, None, dim)", x.shape, "Pass one matrix of frames per utterance."))
+        raise ValueError(
+            error_text(op, "shape (batch, None, dim)", x.shape, "Pass one matrix of frames per utterance.")
+        )
     if not x.kernels.is_concrete(x.row_splits):
         got = "traced row splits"
         raise DynamicShapeError(
-            complaint(op, "lengths that can be read", got, "Make a plan outside jit and pass plan=.")
+            error_text(op, "lengths that can be read", got, "Make a plan outside jit and pass plan=.")
         )
     splits = x.kernels.host(x.row_splits).astype(np.int64)
     lengths = np.diff(splits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._errors import complaint
+from .._errors import error_text
 from ._graph.assemble import assemble
 from ._graph.faults import uncomputable
 from ._graph.rows import Graph
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 def program(net: Network, request: ComputationRequest, /, *, strict: bool = False) -> Program:
     """The layers of rows that a request makes a network compute."""
-    topology, request = net.topology, settled(net, request)
+    topology, request = net.topology, trimmed_request(net, request)
     for part, kind in (("inputs", "input"), ("outputs", "output")):
         known = [vertex.name for vertex in topology.vertices if vertex.kind == kind]
         for name in getattr(request, part):
             if name not in known:
                 advice = f"The network has {', '.join(known)}."
-                raise ValueError(complaint("compile", f"names of {kind} nodes in {part}", repr(name), advice))
+                raise ValueError(error_text("compile", f"names of {kind} nodes in {part}", repr(name), advice))
     if strict:
         check_strict(net.nodes)
     graph = Graph(topology, request.inputs, request.outputs, strict=strict)
@@ -34,7 +34,7 @@ def program(net: Network, request: ComputationRequest, /, *, strict: bool = Fals
     return assemble(graph, Uses(graph), net.components)
 
 
-def settled(net: Network, request: ComputationRequest) -> ComputationRequest:
+def trimmed_request(net: Network, request: ComputationRequest) -> ComputationRequest:
     """The request with the frames left out that lack the context of the network, if it asks for that."""
     if not request.trim:
         return request

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _executor
-from ._compile import program, settled
+from ._compile import program, trimmed_request
 from ._indexes import ComputationRequest
 from ._program import Program
 from .commands import Command, Matrix, NoOp, Precomputed, ProvideOutput
@@ -81,5 +81,5 @@ def compile(
     weighted sums that Kaldi refuses; ``optimize=False`` leaves the commands plain: every matrix set to zero, and then
     only added to.
     """
-    request = settled(net, request)
+    request = trimmed_request(net, request)
     return NnetComputation(net, request, program(net, request, strict=strict), optimize)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from .._errors import complaint
+from .._errors import error_text
 from . import descriptors
 from ._lines import NAME, Line, parse_lines
 from ._nodes import ComponentNode, DimRangeNode, InputNode, NetNode, OutputNode
@@ -46,7 +46,7 @@ def declare(text: str, *, components: Mapping[str, Component] | None = None, str
     for kind, what in ((InputNode, "input-node"), (OutputNode, "output-node")):
         if not any(isinstance(node, kind) for node in nodes):
             raise ValueError(
-                complaint("from_config", f"an {what}", f"none among {len(nodes)} nodes", f"Add an {what} line.")
+                error_text("from_config", f"an {what}", f"none among {len(nodes)} nodes", f"Add an {what} line.")
             )
     return Declarations(nodes, made)
 

@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import backend, kernels
 from ..engine.bucket_size import bucket_size
 from ._batches import Outputs, request_for
-from ._compile import program, settled
+from ._compile import program, trimmed_request
 from ._forward import forward
 from ._plan import Rows, make_plan
 from ._structure import Structure
@@ -31,7 +31,7 @@ _compiled = jax.jit(forward, static_argnames=("structure", "statistics"))
 
 @partial(jax.tree_util.register_dataclass, data_fields=["arrays", "given", "splits"], meta_fields=["structure"])
 @dataclass(frozen=True)
-class Plan:
+class BatchPlan:
     """The host's part of a batch: which rows each layer has and reads, for one set of lengths, as padded arrays.
 
     A pytree. Plans with the same ``structure`` run the same compiled program.
@@ -47,22 +47,22 @@ class Plan:
 
 def make(
     net: "Network", x: RaggedArray, outputs: Outputs, context: tuple[int, int] | None, inputs: Mapping[str, Any]
-) -> Plan:
+) -> BatchPlan:
     """The plan of a batch."""
-    request = settled(net, request_for(x, outputs=outputs, context=context, **inputs))
+    request = trimmed_request(net, request_for(x, outputs=outputs, context=context, **inputs))
     given = {"input": x, **inputs}
     capacities = {name: _capacity(value) for name, value in given.items()}
     structure, arrays = make_plan(program(net, request), net.components, capacities, x.nrows)
     splits = {name: _splits(name, rows, x.nrows) for name, rows in request.outputs.items()}
     lengths = {name: v.kernels.host(v.row_splits) for name, v in given.items() if isinstance(v, RaggedArray)}
-    return Plan(structure, *jax.device_put((arrays, lengths, splits)))
+    return BatchPlan(structure, *jax.device_put((arrays, lengths, splits)))
 
 
 def apply(
     net: "Network",
     params: Mapping[str, Params],
     x: RaggedArray,
-    plan: Plan,
+    plan: BatchPlan,
     inputs: Mapping[str, Any],
     key: Any,
     statistics: bool,
@@ -71,7 +71,7 @@ def apply(
     given = {"input": x, **inputs}
     names = [name for name, _, _ in plan.structure.inputs]
     if set(names) != set(given):
-        raise ValueError(complaint("apply", f"inputs {sorted(names)}", sorted(given), "Pass those of the plan."))
+        raise ValueError(error_text("apply", f"inputs {sorted(names)}", sorted(given), "Pass those of the plan."))
     values = {name: _values(plan, name, size, given[name], net) for name, _, size in plan.structure.inputs}
     _check(plan.structure, net.components, params, key, "apply")
     made, gathered = _compiled(plan.structure, plan.arrays, dict(params), values, key, statistics=statistics)
@@ -93,12 +93,12 @@ def run(
     structure, arrays = computation.__dict__["_ready"]
     if set(inputs) != set(request.inputs):
         advice = "Pass an array [rows, dim] for each."
-        raise ValueError(complaint("computation", f"inputs {sorted(request.inputs)}", sorted(inputs), advice))
+        raise ValueError(error_text("computation", f"inputs {sorted(request.inputs)}", sorted(inputs), advice))
     values = {}
     for name, _, size in structure.inputs:
         want, got = (request.inputs[name].shape[0], net.input_dims[name]), tuple(inputs[name].shape)
         if got != want:
-            raise ValueError(complaint(f"computation: {name!r}", f"shape {want}", got, "Pass a row per Index."))
+            raise ValueError(error_text(f"computation: {name!r}", f"shape {want}", got, "Pass a row per Index."))
         values[name] = _padded(inputs[name], size)
     _check(structure, net.components, params, key, "computation")
     made, _ = _compiled(structure, arrays, dict(params), values, key)
@@ -119,42 +119,42 @@ def _check(
 ) -> None:
     if key is None and structure.random:
         expected = f"a key, for the random numbers of {', '.join(structure.random)}"
-        raise ValueError(complaint(op, expected, None, "Pass key=, or use net.in_test_mode()."))
+        raise ValueError(error_text(op, expected, None, "Pass key=, or use net.in_test_mode()."))
     check_statistics(components, params)
 
 
 def _capacity(value: Any) -> int:
     if not isinstance(value, RaggedArray):
         return int(value.shape[0])
-    return bucket_size(value.used_values().capacity) if value.kernels.trims else value.capacity
+    return bucket_size(value.used_values().capacity) if value.kernels.has_exact_sizes else value.capacity
 
 
 def _splits(name: str, rows: np.ndarray, nrows: int) -> np.ndarray:
     n = rows[:, 0]
     if len(n) and ((np.diff(n) < 0).any() or n[0] < 0 or n[-1] >= nrows):
         expected, advice = f"Indexes in order of n, from 0 to {nrows - 1}", "Sort them, or use compile(net, request)."
-        raise ValueError(complaint(f"apply: output {name!r}", expected, f"n from {n.min()} to {n.max()}", advice))
+        raise ValueError(error_text(f"apply: output {name!r}", expected, f"n from {n.min()} to {n.max()}", advice))
     return np.concatenate(([0], np.cumsum(np.bincount(n, minlength=nrows)))).astype(np.int32)
 
 
-def _values(plan: Plan, name: str, size: int, value: Any, net: "Network") -> Array:
+def _values(plan: BatchPlan, name: str, size: int, value: Any, net: "Network") -> Array:
     dim, op = net.input_dims[name], f"apply: input {name!r}"
     if not isinstance(value, RaggedArray):
         if tuple(value.shape) != (size, dim):
-            raise ValueError(complaint(op, f"shape {(size, dim)}", tuple(value.shape), "Pass one row per utterance."))
+            raise ValueError(error_text(op, f"shape {(size, dim)}", tuple(value.shape), "Pass one row per utterance."))
         return backend("jax").asarray(value)
     if value.inner_shape != (dim,):
-        raise ValueError(complaint(op, f"shape (batch, None, {dim})", value.shape, "Pass frames of this dim."))
+        raise ValueError(error_text(op, f"shape (batch, None, {dim})", value.shape, "Pass frames of this dim."))
     want = plan.given[name]
     if value.row_splits.shape != want.shape:
         expected = f"{want.shape[0] - 1} utterances, as in the plan"
-        raise ValueError(complaint(op, expected, value.nrows, "Make a plan for this batch."))
+        raise ValueError(error_text(op, expected, value.nrows, "Make a plan for this batch."))
     if _known(value, want):
         lengths, planned = np.diff(value.kernels.host(value.row_splits)), np.diff(np.asarray(want))
         if (lengths != planned).any():
             first = int(np.flatnonzero(lengths != planned)[0])
             expected = f"{planned[first]} frames in utterance {first}, as in the plan"
-            raise ValueError(complaint(op, expected, lengths[first], "Make a plan for this batch."))
+            raise ValueError(error_text(op, expected, lengths[first], "Make a plan for this batch."))
     return _padded(value.values, size)
 
 
@@ -166,7 +166,7 @@ def _unless_planned(made: dict[str, Array], splits: Array, planned: Array) -> di
     """NaN where traced lengths are not those of the plan, as nothing can be raised; a complaint if checks are on."""
     right = jnp.all(splits == planned)
     if kernels(splits).checking():
-        text = complaint("apply", "the lengths of the plan", "others", "Make a plan for this batch.")
+        text = error_text("apply", "the lengths of the plan", "others", "Make a plan for this batch.")
         kernels(splits).check(right, text)
     return {name: jnp.where(right, v, jnp.nan) for name, v in made.items()}
 

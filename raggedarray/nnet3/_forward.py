@@ -15,8 +15,8 @@ from ..backends.jax.rows import alike
 from ._plan import Rows
 from ._scan import scan
 from ._structure import Block, Node, Stage, Structure
-from ._terms import filled, joined, node_key, plus, term, valid
-from .components import Component, Facts, Params
+from ._terms import add_optional, concat_blocks, filled, node_key, term, valid
+from .components import Component, Params, RowContext
 
 
 def forward(
@@ -64,7 +64,7 @@ class Run:
         for node in stage.nodes:
             if node.component is None:
                 blocks = (filled(b, v, (node.size,)) for b, v in zip(node.blocks, self.outside(node), strict=True))
-                self.values[node.number] = joined(list(blocks))
+                self.values[node.number] = concat_blocks(list(blocks))
             else:
                 x, facts = self.input(node), self.facts(node, node.component)
                 self.values[node.number] = node.component.forward(jnp, self.own(node), x, facts)
@@ -79,7 +79,7 @@ class Run:
         total = None
         for leaf, rows in zip(block.leaves, leaves, strict=True):
             if leaf.used and leaf.lags is None:
-                total = plus(total, term(self.values[leaf.source], leaf.columns, leaf.scale, rows))
+                total = add_optional(total, term(self.values[leaf.source], leaf.columns, leaf.scale, rows))
         if constant is None:
             return total
         spread = constant[..., None]
@@ -94,13 +94,13 @@ class Run:
         """The numbers of a node's component."""
         return self.params.get(node.key, {}) if node.key is not None else {}
 
-    def facts(self, node: Node, component: Component) -> Facts:
+    def facts(self, node: Node, component: Component) -> RowContext:
         """The facts of a node's rows, complete."""
         rows = self.arrays[node.number]
         facts = rows.facts._replace(valid=valid(rows.count, node.size))
         return component.drawn(facts, node_key(self.key, node.name)) if component.needs_key() else facts
 
-    def gather(self, node: Node, x: Array, facts: Facts) -> None:
+    def gather(self, node: Node, x: Array, facts: RowContext) -> None:
         """Note statistics, if they are asked for."""
         if self.statistics and node.component is not None and node.component.gathers:
             assert node.key is not None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from .._errors import complaint
+from .._errors import error_text
 
 T = TypeVar("T")
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -28,7 +28,7 @@ class Keys:
     def complain(self, expected: str, got: object, advice: str) -> ValueError:
         """The error to raise, with the line and what it declares in front."""
         where = f"from_config: {self.subject}" if self.subject else "from_config"
-        return ValueError(complaint(where, expected, got, advice))
+        return ValueError(error_text(where, expected, got, advice))
 
     def without(self, *names: str) -> "Keys":
         """The other keys, of the same subject."""

@@ -9,12 +9,12 @@ from typing import Any
 import jax
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from ..engine.edge import guarded
 from . import _executor, _text
 from ._batches import Outputs
 from ._config import declare
-from ._executor import Plan
+from ._executor import BatchPlan
 from ._graph.context import context_of
 from ._graph.topology import Topology
 from ._nodes import ComponentNode, InputNode, NetNode, OutputNode
@@ -130,7 +130,7 @@ class Network:
             if name not in self.topology.numbers:
                 got = f"nodes {sorted(self.topology.numbers)}"
                 raise ValueError(
-                    complaint("context", f"a node called {name!r}", got, "Contexts are between these two.")
+                    error_text("context", f"a node called {name!r}", got, "Contexts are between these two.")
                 )
         return context_of(self.topology, self.modulus)
 
@@ -197,7 +197,7 @@ class Network:
         outputs: Outputs = None,
         context: tuple[int, int] | None = None,
         **inputs: Any,
-    ) -> Plan:
+    ) -> BatchPlan:
         """The host's part of `apply` for the lengths of ``x``: a pytree to hand to a jitted function, with ``plan=``.
 
         Its arrays are padded to sizes that follow from the capacity of ``x``, so that batches of other lengths with the
@@ -215,7 +215,7 @@ class Network:
         *,
         outputs: Outputs = None,
         context: tuple[int, int] | None = None,
-        plan: Plan | None = None,
+        plan: BatchPlan | None = None,
         key: Any = None,
         statistics: bool = False,
         **inputs: Any,

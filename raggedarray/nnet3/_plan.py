@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.bucket_size import bucket_size
 from ._program import Ints, Layer, Program, Term
 from ._structure import Block, Leaf, Node, Stage, Structure
-from .components import NONE, Component, Facts
+from .components import NONE, Component, RowContext
 
 
 class Rows(NamedTuple):
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
     count: Any
     leaves: tuple[tuple[Any, ...], ...]
     constants: tuple[Any, ...]
-    facts: Facts
+    facts: RowContext
 
 
 class Place(NamedTuple):
@@ -130,7 +130,7 @@ class _Planner:
         inputs = tuple((name, number, self.places[number].size) for name, number in program.inputs.items())
         for number in program.inputs.values():
             count = np.int32(layers[number].indexes.shape[0])
-            arrays[number] = Rows(count, (), (), Facts())
+            arrays[number] = Rows(count, (), (), RowContext())
         missing = tuple(
             (number, layer.dim)
             for number, layer in enumerate(layers)
@@ -162,7 +162,7 @@ class _Planner:
             leaves.append(tuple(rows for _, rows in made))
             constants.append(None if part.constant is None else self._pad(place, part.constant, 0))
         component = None if layer.component is None else self.components[layer.component]
-        facts, lags = (Facts(), None) if component is None else self._facts(layer, place, component)
+        facts, lags = (RowContext(), None) if component is None else self._facts(layer, place, component)
         count: Any = np.int32(layer.indexes.shape[0])
         if place.waves:
             count = np.zeros(place.waves, np.int32)
@@ -200,7 +200,7 @@ class _Planner:
     def _is_range(self, rows: Ints, at: Place) -> bool:
         return rows.shape[0] == at.slots.shape[0] and bool((rows == at.slots).all())
 
-    def _facts(self, layer: Layer, place: Place, component: Component) -> tuple[Facts, tuple[int, int] | None]:
+    def _facts(self, layer: Layer, place: Place, component: Component) -> tuple[RowContext, tuple[int, int] | None]:
         facts = component.facts(layer.indexes, (), None)
         lags: tuple[int, int] | None = None
         if layer.reads and layer.input is not None:
@@ -220,7 +220,7 @@ class _Planner:
             facts = facts._replace(pairs=self._pairs(place, to, address, source, layer.input))
         return self._padded_facts(place, facts), lags
 
-    def _padded_facts(self, place: Place, facts: Facts) -> Facts:
+    def _padded_facts(self, place: Place, facts: RowContext) -> RowContext:
         mark = None if facts.mark is None else self._pad(place, facts.mark, 0)
         groups = facts.groups
         if groups is not None:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from .._errors import complaint
+from .._errors import error_text
 from . import commands as c
 from ._executor import check_statistics
 from ._terms import node_key
-from .components import Component, Facts, Params
+from .components import Component, Params, RowContext
 
 if TYPE_CHECKING:
     from ._computation import NnetComputation
@@ -120,7 +120,7 @@ class _Machine:
                     if begin >= 0:
                         target[row] += np.float32(alpha) * values[begin:end].sum(axis=0)
             case _:
-                raise TypeError(complaint("run_reference", "a command", command, "Compile the computation anew."))
+                raise TypeError(error_text("run_reference", "a command", command, "Compile the computation anew."))
 
     def _accept(self, matrix: int, node: str) -> None:
         shape = self.computation.matrices[matrix]
@@ -128,15 +128,15 @@ class _Machine:
         what = "output_derivs" if shape.deriv else "inputs"
         if node not in given:
             raise ValueError(
-                complaint("run_reference", f"{what} with {node!r}", sorted(given), "Pass an array for it.")
+                error_text("run_reference", f"{what} with {node!r}", sorted(given), "Pass an array for it.")
             )
         values = _float(given[node])
         if values.shape != (shape.rows, shape.cols):
             want = f"{what}[{node!r}] of shape {(shape.rows, shape.cols)}"
-            raise ValueError(complaint("run_reference", want, values.shape, "Pass a row per Index."))
+            raise ValueError(error_text("run_reference", want, values.shape, "Pass a row per Index."))
         self.matrices[matrix] = values.copy()
 
-    def _facts(self, component: Component, command: c.Propagate | c.Backprop) -> Facts:
+    def _facts(self, component: Component, command: c.Propagate | c.Backprop) -> RowContext:
         reads: tuple[np.ndarray, ...] = ()
         pairs = None
         if command.precomputed is not None:
@@ -150,8 +150,8 @@ class _Machine:
             return facts
         if self.key is None:
             want = f"a key, for the random numbers of {command.node}"
-            raise ValueError(complaint("run_reference", want, None, "Pass key=, or use net.in_test_mode()."))
-        drawn: Facts = jax.tree.map(np.asarray, component.drawn(facts, node_key(self.key, command.node)))
+            raise ValueError(error_text("run_reference", want, None, "Pass key=, or use net.in_test_mode()."))
+        drawn: RowContext = jax.tree.map(np.asarray, component.drawn(facts, node_key(self.key, command.node)))
         return drawn
 
     def _propagate(self, command: c.Propagate) -> None:

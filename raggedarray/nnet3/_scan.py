@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from .._typing import Array
 from ..backends.jax.rows import alike
 from ._structure import Block, Leaf, Node, Stage
-from ._terms import filled, joined, plus, term
-from .components import Facts
+from ._terms import add_optional, concat_blocks, filled, term
+from .components import RowContext
 from .components.affine import Affine
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ class _Scan:
 
 
 def _together(node: Node, outside: list[Array | None], inside: list[Array | None]) -> Array:
-    sums = (plus(a, b) for a, b in zip(outside, inside, strict=True))
-    return joined([filled(block, v, (node.size,)) for block, v in zip(node.blocks, sums, strict=True)])
+    sums = (add_optional(a, b) for a, b in zip(outside, inside, strict=True))
+    return concat_blocks([filled(block, v, (node.size,)) for block, v in zip(node.blocks, sums, strict=True)])
 
 
 def _inside(
@@ -117,7 +117,7 @@ def _inside(
     total = None
     for leaf, rows in zip(block.leaves, leaves, strict=True):
         if leaf.used and leaf.lags is not None:
-            total = plus(total, term(_source(leaf, now, before), leaf.columns, leaf.scale, rows))
+            total = add_optional(total, term(_source(leaf, now, before), leaf.columns, leaf.scale, rows))
     return total
 
 
@@ -133,10 +133,10 @@ def _view(number: int, lags: tuple[int, int], now: Mapping[int, Array], before: 
     return before[number] if lags[0] > 0 else jnp.concatenate([now[number], before[number]])
 
 
-def _per_wave(facts: Facts) -> Facts:
+def _per_wave(facts: RowContext) -> RowContext:
     return facts._replace(groups=None, noise=None, parts=tuple(_per_wave(part) for part in facts.parts))
 
 
-def _whole(facts: Facts, shared: Facts) -> Facts:
+def _whole(facts: RowContext, shared: RowContext) -> RowContext:
     parts = tuple(_whole(a, b) for a, b in zip(facts.parts, shared.parts, strict=True))
     return facts._replace(groups=shared.groups, noise=shared.noise, parts=parts)

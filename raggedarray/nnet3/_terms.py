@@ -30,7 +30,7 @@ def term(values: Array, columns: tuple[int, int], scale: float, rows: Array | No
     return taken if scale == 1.0 else taken * scale
 
 
-def plus(a: Array | None, b: Array | None) -> Array | None:
+def add_optional(a: Array | None, b: Array | None) -> Array | None:
     """The sum of what there is."""
     return b if a is None else a if b is None else a + b
 
@@ -40,6 +40,6 @@ def filled(block: Block, value: Array | None, shape: tuple[int, ...]) -> Array:
     return jnp.zeros((*shape, block.width), jnp.float32) if value is None else value
 
 
-def joined(blocks: list[Array]) -> Array:
+def concat_blocks(blocks: list[Array]) -> Array:
     """Blocks side by side."""
     return blocks[0] if len(blocks) == 1 else jnp.concatenate(blocks, axis=-1)

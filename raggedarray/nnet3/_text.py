@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .._errors import complaint
+from .._errors import error_text
 from .components import TYPES, Component, Params, make_component
 from .components._files import parse
 from .components.composite import Composite
@@ -62,7 +62,7 @@ def to_text(net: "Network", params: Mapping[str, Params]) -> str:
 
 
 def _fault(expected: str, got: object) -> ValueError:
-    return ValueError(complaint("params_from_text", expected, got, "Write the model with nnet3-copy --binary=false."))
+    return ValueError(error_text("params_from_text", expected, got, "Write the model with nnet3-copy --binary=false."))
 
 
 def _model(text: str) -> tuple[str, dict[str, Item]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from .._errors import complaint
+from .._errors import error_text
 from ._lines import INTEGER, NAME
 
 TOKEN: Final = re.compile(r"\s*([(),]|[^\s(),]+)")
@@ -198,7 +198,7 @@ class _Reader:
 
     def complain(self, expected: str, advice: str, got: str | None = None) -> ValueError:
         found = f"{self.token!r} after {' '.join(self.tokens[: self.at])!r}" if self.token else "its end"
-        return ValueError(complaint(f"descriptor {self.text!r}", expected, got or found, advice))
+        return ValueError(error_text(f"descriptor {self.text!r}", expected, got or found, advice))
 
     def take(self, wanted: str) -> None:
         if self.token != wanted:

@@ -4,12 +4,12 @@ from math import prod
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import entry_counts
 from .._typing import Array, DType
 from ..backends import Kernels, common, is_array, kernels, kind, namespace
 from ..engine.arguments import is_scalar
-from ..engine.broadcast.rows import into
+from ..engine.broadcast.rows import move_to
 from ..engine.rearrange.rows import one_axis
 from ..ops.elementwise.arithmetic import add, multiply, subtract
 from ..ops.elementwise.logic import less
@@ -53,10 +53,10 @@ def bernoulli(key: Any, like: Any, *, p: Any = 0.5) -> Any:
     [[True, True], [True]]
     """
     if is_scalar(p) and not 0 <= p <= 1:
-        raise ValueError(complaint("random.bernoulli", "a probability from 0 to 1", f"{p}", "Divide by the total."))
+        raise ValueError(error_text("random.bernoulli", "a probability from 0 to 1", f"{p}", "Divide by the total."))
     if is_array(p) and not isinstance(p, RaggedArray) and p.size and kernels(p).checking():
         low, high = namespace(p).min(p), namespace(p).max(p)
-        text = complaint("random.bernoulli", "probabilities from 0 to 1", "{low} to {high}", "Divide by the total.")
+        text = error_text("random.bernoulli", "probabilities from 0 to 1", "{low} to {high}", "Divide by the total.")
         kernels(low).check((low >= 0) & (high <= 1), text, low=low, high=high)
     return less(_draw("uniform", key, like, None, ("float",), op="bernoulli"), p)
 
@@ -73,18 +73,18 @@ def randint(key: Any, like: Any, *, low: Any, high: Any, dtype: DType | None = N
     values = like.values if isinstance(like, RaggedArray) else like
     out = k.dtype("int64" if dtype is None else dtype, values)
     if kind(out) not in ("int", "uint"):
-        raise TypeError(complaint("random.randint", "an integer dtype", f"{out}", "Use `ra.random.uniform`."))
+        raise TypeError(error_text("random.randint", "an integer dtype", f"{out}", "Use `ra.random.uniform`."))
     for bound in (low, high):
         if not isinstance(bound, int) and (
             not is_array(bound) or bound.ndim or kind(bound.dtype) not in ("int", "uint")
         ):
             got = f"shape {tuple(bound.shape)}" if is_array(bound) else repr(bound)
-            raise TypeError(complaint("random.randint", "ints as bounds", got, "Scale `ra.random.uniform` instead."))
+            raise TypeError(error_text("random.randint", "ints as bounds", got, "Scale `ra.random.uniform` instead."))
     if isinstance(low, int) and isinstance(high, int):
         limits = namespace(values).iinfo(out)
         if not int(limits.min) <= low < high <= int(limits.max) + 1:
             got = f"{low} and {high}"
-            raise ValueError(complaint("random.randint", f"low < high within {out}", got, "Pass a larger high=."))
+            raise ValueError(error_text("random.randint", f"low < high within {out}", got, "Pass a larger high=."))
     return _draw("randint", key, like, out, ("int", "uint"), low, high)
 
 
@@ -92,12 +92,12 @@ def _meet(op: str, key: Any, like: Any) -> tuple[Kernels, Any]:
     """``like`` in the library of the key, without slack where that is trimmed."""
     if not (isinstance(like, RaggedArray) or is_array(like)):
         got = type(like).__name__
-        raise TypeError(complaint(f"random.{op}", "an array to be like", got, "Pass an array of the wanted shape."))
+        raise TypeError(error_text(f"random.{op}", "an array to be like", got, "Pass an array of the wanted shape."))
     values = like.values if isinstance(like, RaggedArray) else like
     k = common(f"random.{op}", [values, key] if is_array(key) else [values])
     k.check_key(f"random.{op}", key)
     if isinstance(like, RaggedArray):
-        return k, into(k, like).used_values()
+        return k, move_to(k, like).used_values()
     return k, like if kernels(like) is k else k.asarray(like)
 
 
@@ -110,7 +110,7 @@ def _draw(
         dtype = values.dtype if kind(values.dtype) in kinds else k.dtype("float64", values)
     dtype = k.dtype(dtype, values)
     if kind(dtype) not in kinds:
-        raise TypeError(complaint(f"random.{how}", f"a dtype of kind {kinds[0]}", f"{dtype}", "Pass `dtype=`."))
+        raise TypeError(error_text(f"random.{how}", f"a dtype of kind {kinds[0]}", f"{dtype}", "Pass `dtype=`."))
     static = all(isinstance(b, int) for b in bounds)  # as arguments of a compiled body they would have to fit int32
     given = {"bounds": bounds} if static else {}
     drawn = k.call(_random, key, values, *(() if static else bounds), how=how, dtype=dtype, **given)

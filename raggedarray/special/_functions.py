@@ -5,7 +5,7 @@ from typing import Any
 
 from .._typing import Array
 from ..backends import kernels, namespace
-from ..engine.arguments import is_scalar, whole
+from ..engine.arguments import check_min_int, is_scalar
 from ..engine.elementwise import elementwise
 
 __all__ = [
@@ -181,7 +181,7 @@ def multigammaln(a: Any, d: int, /) -> Any:
     >>> multigammaln(ragged([[1.0], []]), 1).tolist()
     [[0.0], []]
     """
-    return elementwise("special.multigammaln", _multigammaln, a, d=whole("special.multigammaln", "d", d, 1))
+    return elementwise("special.multigammaln", _multigammaln, a, d=check_min_int("special.multigammaln", "d", d, 1))
 
 
 def _multigammaln(a: Array, *, d: int) -> Array:
@@ -216,7 +216,7 @@ def polygamma(n: int, x: Any, /) -> Any:
     >>> (polygamma(1, ragged([[1.0], []])) > 1.6449).tolist()
     [[True], []]
     """
-    return elementwise("special.polygamma", _polygamma, x, n=whole("special.polygamma", "n", n, 0))
+    return elementwise("special.polygamma", _polygamma, x, n=check_min_int("special.polygamma", "n", n, 0))
 
 
 def _polygamma(x: Array, *, n: int) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from .._typing import Array
 from ..backends import is_half, kernels, kind, namespace
-from ..engine.arguments import whole
+from ..engine.arguments import check_min_int
 from ..engine.elementwise import elementwise
 
 __all__ = [
@@ -21,7 +21,7 @@ Family = Literal["t", "u", "v", "w", "hermite", "hermitenorm", "laguerre", "lege
 
 
 def _of(name: str, family: Family, n: int, x: Any, *, shifted: bool = False) -> Any:
-    degree = whole(f"special.{name}", "degree", n, 0)
+    degree = check_min_int(f"special.{name}", "degree", n, 0)
     return elementwise(f"special.{name}", _polynomial, x, family=family, n=degree, shifted=shifted)
 
 

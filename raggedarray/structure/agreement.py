@@ -6,7 +6,7 @@ traced ones must agree in rows and are then taken to be equal; under `checks` th
 
 from typing import Any
 
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import Partition, RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import Kernels, kernels, namespace
@@ -19,7 +19,7 @@ def agree(op: str, p: RowPartition, q: RowPartition, level: int, *, outermost: b
         return
     k = kernels(p.splits)
     if outermost and p.nrows != q.nrows:
-        raise ValueError(complaint(op, f"{p.nrows} rows along axis {level}", f"{q.nrows}", "Align the rows first."))
+        raise ValueError(error_text(op, f"{p.nrows} rows along axis {level}", f"{q.nrows}", "Align the rows first."))
     if k.is_concrete(p.splits, q.splits):
         _compare(op, k.host(p.splits), k.host(q.splits), level)
     elif k.checking():
@@ -48,7 +48,7 @@ def _check(op: str, a: Array, b: Array, level: int) -> None:
         return
     xp = namespace(a)
     row = xp.argmax(xp.astype(a != b, xp.int32))
-    text = complaint(op, f"equal row lengths along axis {level}", "{a} and {b} at row {row}", "Align the rows first.")
+    text = error_text(op, f"equal row lengths along axis {level}", "{a} and {b} at row {row}", "Align the rows first.")
     kernels(a).check(xp.all(a == b), text, a=a[row], b=b[row], row=row)
 
 
@@ -75,7 +75,7 @@ def _same_lengths(op: str, a: list[int], b: list[int], level: int) -> None:
         return
     row = next(i for i, (m, n) in enumerate(zip(a, b, strict=True)) if m != n)
     raise ValueError(
-        complaint(
+        error_text(
             op,
             f"equal row lengths along axis {level}",
             f"{a[row]} and {b[row]} at row {row}",

@@ -3,7 +3,7 @@
 An array whose data outgrew its capacity keeps its true splits: ``splits[-1]`` above the capacity is the mark, at an
 inner level above the entries of the level below, for a block sizes that add up to more than its bound. Under plain
 jit nothing can raise, so every op on a marked array gives the fill: NaN, also as the gradient, the lowest signed or
-highest unsigned integer, True. The slots get it where the mark arises (`spoil`); ops see splits within bounds
+highest unsigned integer, True. The slots get it where the mark arises (`fill_unless`); ops see splits within bounds
 (`within`), and results of another structure are marked anew (`marked`).
 """
 
@@ -27,7 +27,7 @@ def missing_value(xp: Any, dtype: Any) -> Any:
     return float("nan")
 
 
-def spoil(values: Array, ok: Any) -> Array:
+def fill_unless(values: Array, ok: Any) -> Array:
     """``values``, or their fill everywhere unless ``ok``, a bool or traced; then the gradient is NaN too."""
     if ok is True:
         return values

@@ -3,7 +3,7 @@
 from math import prod
 from typing import Any
 
-from .._errors import complaint
+from .._errors import error_text
 from .._partition import RowPartition, UniformPartition, arrays_in, block_of
 from .._typing import Array
 from ..backends import kernels, namespace
@@ -25,9 +25,9 @@ def flat_rows(op: str, partitions: Partitions, level: int = 0) -> Partitions:
     if block is None:
         return partitions
     if not is_packed(block):
-        raise ValueError(complaint(op, "packed components", "a strided view", "Pack it with `ra.contiguous(x)`."))
+        raise ValueError(error_text(op, "packed components", "a strided view", "Pack it with `ra.contiguous(x)`."))
     if level >= len(partitions):
-        raise IndexError(complaint(op, "the axis of the components", f"axis {level + 1}", "Use `ra.to_rows(x)`."))
+        raise IndexError(error_text(op, "the axis of the components", f"axis {level + 1}", "Use `ra.to_rows(x)`."))
     return (*partitions[:-1], RowPartition(component_splits(block)))
 
 

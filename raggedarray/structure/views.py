@@ -111,7 +111,7 @@ def lifted(p: BlockPartition, count: int) -> BlockPartition:
     return BlockPartition(each(p.sizes), strides, xp.reshape(begin, (-1,)), axes=p.axes[count:], bound=p.bound)
 
 
-def fold(values: Array, p: BlockPartition, count: int) -> tuple[Array, BlockPartition]:
+def absorb_inner_axes(values: Array, p: BlockPartition, count: int) -> tuple[Array, BlockPartition]:
     """The first ``count`` inner axes as the last component axes: the values reshaped, and the block over them."""
     if count <= 0:
         return values, p

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import complaint
+from .._errors import error_text
 from .._typing import Array
 from ..backends import kind
 from ..engine.resizing import with_capacity
@@ -20,7 +20,7 @@ def poison(x: RaggedArray, /, *, slack: int | None = None, fill: str = "nan") ->
     array([ 1.,  2., nan, nan])
     """
     if fill not in _FLOATS:
-        raise ValueError(complaint("poison", f"fill from {sorted(_FLOATS)}", repr(fill), "Pass one of these."))
+        raise ValueError(error_text("poison", f"fill from {sorted(_FLOATS)}", repr(fill), "Pass one of these."))
     if slack is not None:
         x = with_capacity(x, x.capacity + slack)
     return RaggedArray(x.kernels.call(_fill_slack, x, fill=fill), x.partitions)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raggedarray.nnet3._reads import Blocks, Nothing, Taps, Window
-from raggedarray.nnet3.components import NONE, TYPES, Component, Facts, make_component
+from raggedarray.nnet3.components import NONE, TYPES, Component, RowContext, make_component
 
 ROWS = 7
 KEY = jax.random.key(3)
@@ -88,7 +88,7 @@ def component(kind: str, text: str) -> Component:
     return make_component(kind, parse_pairs(text))
 
 
-def setting(c: Component, seed: int = 0) -> tuple[dict, np.ndarray, Facts, np.ndarray]:
+def setting(c: Component, seed: int = 0) -> tuple[dict, np.ndarray, RowContext, np.ndarray]:
     """Numbers, input, facts and a derivative of the output."""
     rng = np.random.default_rng(seed)
     index = np.stack([np.arange(ROWS) // 4, np.arange(ROWS) % 4 - 1, np.arange(ROWS) - 2], axis=1).astype(np.int32)
@@ -119,7 +119,7 @@ def setting(c: Component, seed: int = 0) -> tuple[dict, np.ndarray, Facts, np.nd
     return params, x, facts, dy
 
 
-def on_numpy(facts: Facts) -> Facts:
+def on_numpy(facts: RowContext) -> RowContext:
     return facts if facts.noise is None else facts._replace(noise=np.asarray(facts.noise))
 
 
@@ -136,7 +136,7 @@ def test_formula_and_derivative(kind: str, text: str) -> None:
     assert y.shape == (ROWS, c.output_dim) and y.dtype == np.float32
 
     @jax.jit
-    def both(params: dict, x: jax.Array, dy: jax.Array, facts: Facts) -> tuple[jax.Array, tuple[dict, jax.Array]]:
+    def both(params: dict, x: jax.Array, dy: jax.Array, facts: RowContext) -> tuple[jax.Array, tuple[dict, jax.Array]]:
         got, vjp = jax.vjp(lambda params, x: c.forward(jnp, params, x, facts), params, x)
         return got, vjp(dy)
 

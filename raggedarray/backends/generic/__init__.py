@@ -11,7 +11,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, DType
 from .._dtypes import is_half, kind
 from .._protocol import Reduction, Segments
@@ -24,7 +24,7 @@ from .recurrence import recurrence as recurrence
 from .recurrence import scan_rows as scan_rows
 
 name = "generic"
-trims = True
+has_exact_sizes = True
 
 
 def call(body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
@@ -52,11 +52,11 @@ def index(x: Any, /) -> Array:
     """Integers as int32, or int64 where they have 32 bits or more without a sign; int64 arrays stay what they are."""
     xp = array_namespace(x)
     if not xp.isdtype(x.dtype, "integral"):
-        raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
     most = int(xp.iinfo(x.dtype).max)
     if most > 1 << 63 and x.size and int(xp.max(x)) >= 1 << 63:
         got = f"{int(xp.max(x))}"
-        raise OverflowError(complaint("index", "integers below 2**63", got, "Check where they come from."))
+        raise OverflowError(error_text("index", "integers below 2**63", got, "Check where they come from."))
     return xp.astype(x, xp.int32 if most < 1 << 31 else xp.int64, copy=False)
 
 
@@ -300,7 +300,7 @@ def shuffle(key: Any, ids: Array, /) -> Array:
 
 def special(name: str, /) -> Callable[..., Array]:
     raise TypeError(
-        complaint(f"special.{name}", "NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.')
+        error_text(f"special.{name}", "NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.')
     )
 
 

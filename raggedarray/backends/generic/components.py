@@ -5,7 +5,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array
 from .._dtypes import is_half
 from .._find import backend
@@ -22,7 +22,7 @@ def each(f: Callable[..., Any], /) -> Callable[..., tuple[list[Array], Any]]:
             xp = array_namespace(stacks[0])
             if made and len(leaves) != len(made[0]):
                 got = f"{len(made[0])} and {len(leaves)} results"
-                raise TypeError(complaint("map_components", "a function that gives arrays", got, "Return arrays."))
+                raise TypeError(error_text("map_components", "a function that gives arrays", got, "Return arrays."))
             made.append([x if hasattr(x, "shape") else xp.asarray(x) for x in leaves])
         xp = array_namespace(stacks[0])
         return [xp.stack([xp.asarray(x) for x in column]) for column in zip(*made, strict=True)], structure

@@ -19,7 +19,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.experimental import checkify
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, DType
 from .._protocol import Reduction, Segments
 from ..generic import pointwise as pointwise
@@ -48,7 +48,7 @@ from .scan import linear_recurrence as linear_recurrence
 from .scan import scan_rows as scan_rows
 
 name = "jax"
-trims = False
+has_exact_sizes = False
 
 _checks: Any = cast(Any, jax).make_user_context(False)  # part of jit's cache key, which a plain global is not
 _COMPILED: dict[Any, Callable[..., Any]] = {}
@@ -84,7 +84,7 @@ def dtype(name: DType, like: Array | None = None, /) -> DType:
     try:
         return jax.dtypes.canonicalize_dtype(name)
     except TypeError:
-        raise TypeError(complaint("dtype", "a dtype or its name", repr(name), "Use one like 'float32'.")) from None
+        raise TypeError(error_text("dtype", "a dtype or its name", repr(name), "Use one like 'float32'.")) from None
 
 
 def bound(needed: Array, limit: int, /) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.sharding import Sharding
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, DType
 from .._dtypes import kind
 from .._find import need_plain
@@ -85,7 +85,7 @@ def _narrow(x: Any) -> Any:
         return _traced(x)
     need_plain("index", x)
     if kind(x.dtype) not in ("int", "uint"):
-        raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
     if isinstance(x, jax.Array) and x.dtype in (jnp.int32, jnp.int64):
         return x
     x = np.asarray(x)
@@ -94,7 +94,7 @@ def _narrow(x: Any) -> Any:
         if cast(Any, jax.config).jax_enable_x64 and x.max() <= np.iinfo(np.int64).max:
             return x.astype(np.int64)
         raise OverflowError(
-            complaint(
+            error_text(
                 "index", f"integers up to {limit} on JAX without x64", str(x.max()), "Enable x64, or split the batch."
             )
         )

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, DType
 
 
@@ -16,7 +16,7 @@ def check_key(op: str, key: Any, /) -> None:
     raw = getattr(key, "dtype", None) == np.uint32
     if not ((typed and key.ndim == 0) or (raw and key.ndim == 1)):
         got = f"keys of shape {key.shape}" if typed else type(key).__name__
-        raise TypeError(complaint(op, "a jax.random key for JAX arrays", got, "Make one with `jax.random.key(seed)`."))
+        raise TypeError(error_text(op, "a jax.random key for JAX arrays", got, "Make one with `jax.random.key(seed)`."))
 
 
 def random(how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:

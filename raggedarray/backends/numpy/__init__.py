@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 import scipy.special
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, DType
 from .._find import need_plain
 from .._protocol import Reduction, Segments
@@ -40,7 +40,7 @@ from .dtypes import pointwise as pointwise
 from .views import strided as strided
 
 name = "numpy"
-trims = True
+has_exact_sizes = True
 
 _UFUNC: dict[str, np.ufunc] = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
 
@@ -61,12 +61,12 @@ def index(x: Any, /) -> Array:
     need_plain("index", x)
     x = np.asarray(x)
     if x.dtype.kind not in "iu":
-        raise TypeError(complaint("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
     if x.dtype in (np.int32, np.int64):
         return x
     wide = x.dtype.itemsize > 4 or (x.dtype == np.uint32 and x.size > 0 and x.max() > np.iinfo(np.int32).max)
     if wide and x.size and x.max() > np.iinfo(np.int64).max:
-        raise OverflowError(complaint("index", "integers below 2**63", str(x.max()), "Check where they come from."))
+        raise OverflowError(error_text("index", "integers below 2**63", str(x.max()), "Check where they come from."))
     return x.astype(np.int64 if wide else np.int32)
 
 
@@ -81,7 +81,7 @@ def dtype(name: DType, like: Array | None = None, /) -> DType:
     try:
         return np.dtype(name).newbyteorder("=")
     except TypeError:
-        raise TypeError(complaint("dtype", "a dtype or its name", repr(name), "Use one like 'float32'.")) from None
+        raise TypeError(error_text("dtype", "a dtype or its name", repr(name), "Use one like 'float32'.")) from None
 
 
 def row_ids(splits: Array, capacity: int, /) -> Array:
@@ -308,7 +308,7 @@ def true_index(mask: Array, size: int, /) -> Array:
 def check_key(op: str, key: Any, /) -> None:
     if not isinstance(key, np.random.Generator):
         got, advice = type(key).__name__, "Make one with `np.random.default_rng(seed)`."
-        raise TypeError(complaint(op, "a numpy.random.Generator for NumPy arrays", got, advice))
+        raise TypeError(error_text(op, "a numpy.random.Generator for NumPy arrays", got, advice))
 
 
 def random(how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:

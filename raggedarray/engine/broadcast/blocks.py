@@ -7,14 +7,14 @@ element: a dense axis of size 1, or an axis of size 1 of a block, stretches; rag
 from typing import Any, NamedTuple
 
 from ..._array import RaggedArray, as_last, block_in
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from ..._typing import Array
 from ...backends import is_array, kernels, kind, namespace
 from ...structure.agreement import agree
 from ...structure.blocks import as_table, elements, extents, is_packed, known_total, starts, steps
 from ...structure.levels import ancestors
-from ...structure.views import entries, fold, repeated
+from ...structure.views import absorb_inner_axes, entries, repeated
 from .mismatch import mismatch
 
 Met = tuple[RaggedArray, tuple[Any, ...], tuple[Any, ...]]
@@ -87,7 +87,7 @@ def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
         block = block_of(x.partitions)
         if block is None:
             return _from_rows(op, x, lead, above, entry)
-        return _Form(*fold(x.values, block, axes - len(block.axes)), entry)
+        return _Form(*absorb_inner_axes(x.values, block, axes - len(block.axes)), entry)
     shape = (1,) * (lead.ndim - x.ndim) + tuple(x.shape)
     rows, outer, component, inner = shape[0], shape[1 : above + 1], shape[above + 1 :][:axes], shape[above + 1 + axes :]
     if any(n != 1 for n in outer) or rows not in (1, lead.nrows):
@@ -129,11 +129,11 @@ def _from_rows(op: str, x: RaggedArray, lead: RaggedArray, above: int, entry: st
     ahead = [p.length for p in parts[:-1] if isinstance(p, UniformPartition)]
     if len(rows) != 1 or any(n != 1 for n in ahead) or not isinstance(parts[-1], RowPartition):
         advice = "Make both one kind, with `ra.to_rows` or `ra.to_blocks`."
-        raise ValueError(complaint(op, f"blocks that broadcast with {lead.shape}", f"nested rows {x.shape}", advice))
+        raise ValueError(error_text(op, f"blocks that broadcast with {lead.shape}", f"nested rows {x.shape}", advice))
     sizes = namespace(rows[0].splits).reshape(rows[0].lengths, (rows[0].nrows, 1))
     axes = (*(1 for _ in ahead), None)
     block = BlockPartition(sizes, axes=axes, bound=x.capacity)
-    return _Form(*fold(x.values, block, len(block_in(lead).axes) - len(axes)), entry)
+    return _Form(*absorb_inner_axes(x.values, block, len(block_in(lead).axes) - len(axes)), entry)
 
 
 def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: list[Any]) -> RaggedArray:
@@ -172,7 +172,7 @@ def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: l
         total = known_total(made)
         if not isinstance(total, int):
             raise DynamicShapeError(
-                complaint(op, "one operand as large as the result", "traced sizes", "Broadcast outside jit.")
+                error_text(op, "one operand as large as the result", "traced sizes", "Broadcast outside jit.")
             )
         bound = total
     final = BlockPartition(sizes, axes=made.axes, bound=bound)
@@ -212,10 +212,10 @@ def agree_sizes(op: str, a: Array, b: Array, axis: int) -> None:
         if (one != two).any():
             i = int((one != two).argmax())
             got = f"{one[i]} and {two[i]} at component {i}"
-            raise ValueError(complaint(op, f"equal sizes along axis {axis}", got, "Align the components first."))
+            raise ValueError(error_text(op, f"equal sizes along axis {axis}", got, "Align the components first."))
     elif k.checking():
         row = xp.argmax(xp.astype(a != b, xp.int32))
-        text = complaint(op, f"equal sizes along axis {axis}", "{a} and {b} at component {row}", "Align them first.")
+        text = error_text(op, f"equal sizes along axis {axis}", "{a} and {b} at component {row}", "Align them first.")
         k.check(xp.all(a == b), text, a=a[row], b=b[row], row=row)
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 
 Sizes = tuple[int | None, ...]
 
@@ -17,9 +17,9 @@ def mismatch(op: str, x: Any, y: Any, advice: str = "") -> ValueError:
     if ragged and len(want) == len(got) and 1 not in (want[0], got[0]) and want[0] != got[0]:
         counts = f"{x.shape[0]} and {y.shape[0]}"
         rows = "Take the same rows of both, or add empty ones with `ra.with_rows`."
-        return ValueError(complaint(op, "operands of equal row counts", counts, rows))
+        return ValueError(error_text(op, "operands of equal row counts", counts, rows))
     advice = _lacking(want, got) or advice or _meeting(want, got, ragged)
-    return ValueError(complaint(op, f"shapes that broadcast with {want}", str(got), advice))
+    return ValueError(error_text(op, f"shapes that broadcast with {want}", str(got), advice))
 
 
 def _lacking(want: Sizes, got: Sizes) -> str:

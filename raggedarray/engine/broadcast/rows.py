@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..._array import RaggedArray
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, Partition, RowPartition, UniformPartition, arrays_in, entry_counts
 from ..._typing import Array
 from ...backends import Kernels, Segments, common, is_array, kernels, kind, namespace
@@ -26,7 +26,7 @@ State = str
 """``same``, ``one`` or ``index``."""
 
 
-class Plan(NamedTuple):
+class BroadcastPlan(NamedTuple):
     """A template, the operands as levels over a flat axis, and how each is laid out (static)."""
 
     template: RaggedArray
@@ -37,26 +37,26 @@ class Plan(NamedTuple):
     """Whether stretched rows agree: True, or traced."""
 
 
-def meet(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
+def to_common_backend(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
     """Bring operands into one library, without slack where the library trims it, and blocks to one form."""
     for i, x in enumerate(operands):
         if not (isinstance(x, RaggedArray) or is_scalar(x) or is_array(x)):
             advice = "Make a list an array first, with `ra.ragged` or `ra.asarray`."
             raise TypeError(
-                complaint(op, "ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
+                error_text(op, "ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
             )
     arrays = [x.values if isinstance(x, RaggedArray) else x for x in operands if not is_scalar(x)]
     k = common(op, arrays)
     moved: list[Any] = []
     for x in operands:
         if isinstance(x, RaggedArray):
-            moved.append(into(k, x).used_values())
+            moved.append(move_to(k, x).used_values())
         else:
             moved.append(x if is_scalar(x) else k.asarray(x))
     return k, same_levels(moved)
 
 
-def into(k: Kernels, x: RaggedArray, *, device: Any = None, **how: Any) -> RaggedArray:
+def move_to(k: Kernels, x: RaggedArray, *, device: Any = None, **how: Any) -> RaggedArray:
     """The array in this backend, slots and all, in one transfer; the options are those of `Kernels.move`."""
     structure = [arrays_in(p) for p in x.partitions]
     indices = [a for part in structure for a in part if a is not None]
@@ -75,15 +75,15 @@ def _rebuilt(p: Any, part: tuple[Any, ...], moved: Iterator[Array]) -> Any:
     return RowPartition(*arrays) if arrays else p
 
 
-def plan(op: str, operands: list[Any]) -> Plan:
+def plan(op: str, operands: list[Any]) -> BroadcastPlan:
     """Find how these operands (already of one library) meet, or say why they do not."""
     ragged = [x for x in operands if isinstance(x, RaggedArray)]
     if any(x.block is not None for x in ragged):
-        return Plan(*meet_blocks(op, operands))
+        return BroadcastPlan(*meet_blocks(op, operands))
     first = ragged[0]
     if all(is_scalar(x) or x is first or _is_twin(x, first) for x in operands):
         same = ("same",) * (first.ragged_rank + 1)
-        return Plan(first, tuple(operands), tuple(None if is_scalar(x) else same for x in operands))
+        return BroadcastPlan(first, tuple(operands), tuple(None if is_scalar(x) else same for x in operands))
     template, operands = _template(op, operands, ragged)
     levels = [x if is_scalar(x) else _as_levels(op, x, template) for x in operands]
     states: list[tuple[State, ...] | None] = []
@@ -93,7 +93,7 @@ def plan(op: str, operands: list[Any]) -> Plan:
         states.append(found)
         ok = agrees if ok is True else ok if agrees is True else ok & agrees
     template = _smallest(template, levels, tuple(states))
-    return Plan(template, tuple(levels), tuple(states), ok)
+    return BroadcastPlan(template, tuple(levels), tuple(states), ok)
 
 
 def _is_twin(x: Any, first: RaggedArray) -> bool:
@@ -167,7 +167,7 @@ def _rows_of(op: str, t: RaggedArray, level: int, arrays: list[Any]) -> RowParti
         p = RowPartition(t.kernels.call(_met_splits, t, x, states=states))
     if not t.kernels.is_concrete(p, t.partitions):
         got = f"traced row lengths of shapes {t.shape} and {tuple(given.shape)}"
-        raise DynamicShapeError(complaint(op, "one operand as large as the result", got, "Broadcast outside jit."))
+        raise DynamicShapeError(error_text(op, "one operand as large as the result", got, "Broadcast outside jit."))
     return p
 
 
@@ -251,7 +251,7 @@ def _smallest(t: RaggedArray, levels: list[Any], states: tuple[tuple[State, ...]
     return RaggedArray(t.values[: sizes[-1], ...], cut(t.partitions, tuple(sizes)))
 
 
-def lay_out(plan: Plan) -> list[Any]:
+def lay_out(plan: BroadcastPlan) -> list[Any]:
     """Each operand over the slots of the template (in the body of an op).
 
     An operand that is spread over rows is 1 in slack (`neutral`), and gets no gradient from there.
@@ -277,7 +277,7 @@ def _lay_out_one(t: RaggedArray, x: RaggedArray, states: tuple[State, ...]) -> A
 
 def _spread_one(t: RaggedArray, values: Array) -> Array:
     xp, k = namespace(values), kernels(values)
-    if k.trims or kind(values.dtype) not in ("float", "complex"):
+    if k.has_exact_sizes or kind(values.dtype) not in ("float", "complex"):
         return values
     mask = used_mask(t.partitions, t.capacity)
     return xp.where(column(mask, values), values, xp.full_like(values, neutral(values)))

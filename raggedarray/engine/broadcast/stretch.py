@@ -41,7 +41,7 @@ def _repeated(values: Array, below: tuple[Partition, ...], *, n: int, capacities
 def under_rows(op: str, x: RaggedArray, level: int, rows: RowPartition) -> RaggedArray:
     """The axis ``level``, of size 1, as often as ``rows`` say; all structure can be read."""
     k, total = x.kernels, known_used(rows)
-    which = k.call(_above, rows, count=total if k.trims else bucket_size(total))
+    which = k.call(_above, rows, count=total if k.has_exact_sizes else bucket_size(total))
     flat = taken_rows(op, RaggedArray(x.values, x.partitions[level:]), which, k.host(which), None)
     return RaggedArray(flat.values, (*x.partitions[: level - 1], rows, *flat.partitions))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition
 from ..._typing import Array
 from ...backends import Kernels, Segments, kernels, namespace
@@ -18,16 +18,16 @@ from ...structure.blocks import starts
 from ..arguments import sizes_of
 from ..bucket_size import bucket_size
 from ..host import host_namespace
-from ..overflow import fits, spoil
-from .form import Form, Sizes, block_axes, block_of_sizes, packed_like, put_together, used_components
+from ..overflow import check_capacity, fill_unless
+from .form import Form, Sizes, block_axes, block_of_sizes, packed_like, reassemble, used_components
 from .plan import BucketPlan
 from .shape_inference import READ
-from .stacks import Body, assign, each_of, end_to_end, work_on
+from .stacks import Body, assign, each_of, pack_results, work_on
 
 Rule = Callable[[list[Sizes]], list[Sizes]]
 """Sizes of the results from the sizes of the operands: an entry that is an int is a uniform axis."""
 
-MANY = 16
+MAX_EXACT_SHAPES = 16
 """Shapes up to which components are worked on shape by shape, where both ways are possible."""
 
 
@@ -83,10 +83,10 @@ class Work:
             if need != have and not self.whole:
                 want, got = f"a plan for {need} ragged axes of the operands", f"one for {have}"
                 advice = "Make it of the same operands, with `ra.BucketPlan.make`."
-                raise ValueError(complaint(self.op, want, got, advice))
+                raise ValueError(error_text(self.op, want, got, advice))
         elif bucket is not None and bucket not in ("exact", "padded"):
             want = "bucket 'exact', 'padded' or a BucketPlan"
-            raise ValueError(complaint(self.op, want, repr(bucket), "Pass `bucket=` one of these."))
+            raise ValueError(error_text(self.op, want, repr(bucket), "Pass `bucket=` one of these."))
 
     def run(self) -> list[Any]:
         """The results, put together."""
@@ -101,7 +101,7 @@ class Work:
             return self._planned(bucket, tables)
         if not known:
             advice = "Pass `bucket=`, a `ra.BucketPlan` made outside jit."
-            raise DynamicShapeError(complaint(self.op, "sizes that can be read", "traced ones", advice))
+            raise DynamicShapeError(error_text(self.op, "sizes that can be read", "traced ones", advice))
         hx = host_namespace()
         table = hx.concat([kernels(t).host(t).astype("int64") for t in tables], axis=1)
         used = used_components(self.forms[0])
@@ -110,8 +110,8 @@ class Work:
             table = table[:0, :]
         keys, which = _distinct(table)
         if bucket is None:
-            bucket = "exact" if self.k.trims or len(keys) <= MANY else "padded"
-        if bucket == "exact" and self.views and self.k.trims and table.shape[0]:
+            bucket = "exact" if self.k.has_exact_sizes or len(keys) <= MAX_EXACT_SHAPES else "padded"
+        if bucket == "exact" and self.views and self.k.has_exact_sizes and table.shape[0]:
             return self._views(keys, which)
         if bucket == "padded":
             rounded = [tuple(bucket_size(n, mantissa_bits=0, minimum=1) for n in key) for key in keys]
@@ -159,7 +159,7 @@ class Work:
         return self._finish(plan.buckets, at, place, False)
 
     def _overflow(self, missing: str) -> str:
-        return complaint(
+        return error_text(
             self.op,
             "components that the buckets hold",
             f"{missing} without a place",
@@ -200,7 +200,7 @@ class Work:
         for w, h in zip(want, have, strict=True):
             if len(w) != len(h) or (not exact and any(m is READ or m > n for m, n in zip(w, h, strict=True))):
                 advice = "Call `ra.map_components(f, x, shape=)` with a function of the sizes."
-                raise ValueError(complaint(self.op, f"a result of shape {w}", f"{h}", advice))
+                raise ValueError(error_text(self.op, f"a result of shape {w}", f"{h}", advice))
 
     def _read_off(self, of_buckets: list[int]) -> Array:
         like = self.forms[0].block.sizes
@@ -214,14 +214,14 @@ class Work:
         first = self.forms[0]
         count = block_axes(sizes)
         if not count:
-            return put_together(first, None, spoil(self.k.call(each_of, parts, place), self.ok))
+            return reassemble(first, None, fill_unless(self.k.call(each_of, parts, place), self.ok))
         twin = packed_like(sizes, self.forms, self.sizes)
         block = block_of_sizes(sizes[:count], 0, kernels(first.block.sizes)) if twin is None else twin
         places = sum(prod(p.shape[: count + 1]) for p in parts)
         bound, ok = bound_of(self.op, block, twin, places, self.capacity)
         block = block if block.bound == bound else BlockPartition(block.sizes, axes=block.axes, bound=bound)
-        values = self.k.call(end_to_end, parts, place, block, count=count)
-        return put_together(first, block, spoil(spoil(values, self.ok), ok), self.forms)
+        values = self.k.call(pack_results, parts, place, block, count=count)
+        return reassemble(first, block, fill_unless(fill_unless(values, self.ok), ok), self.forms)
 
     def _views(self, keys: list[tuple[int, ...]], which: list[int]) -> list[Any]:
         """Component by component where data can be read and arrays sliced for free."""
@@ -254,16 +254,16 @@ class Work:
         count = block_axes(sizes)
         if not count:
             missing = first.block.nrows - len(pieces)
-            return put_together(first, None, xp.stack([*pieces, *([xp.zeros_like(pieces[0])] * missing)]))
+            return reassemble(first, None, xp.stack([*pieces, *([xp.zeros_like(pieces[0])] * missing)]))
         inner = pieces[0].shape[count:]
         values = xp.concat([xp.reshape(p, (prod(p.shape[:count]), *inner)) for p in pieces])
         if self.capacity is not None:
-            fits(self.op, values.shape[0], self.capacity, "a capacity", "capacity=")
+            check_capacity(self.op, values.shape[0], self.capacity, "a capacity", "capacity=")
         twin = packed_like(sizes, self.forms, self.sizes)
         block = block_of_sizes(sizes[:count], values.shape[0], kernels(first.block.sizes)) if twin is None else twin
         if block.bound != values.shape[0]:
             block = BlockPartition(block.sizes, axes=block.axes, bound=values.shape[0])
-        return put_together(first, block, values, self.forms)
+        return reassemble(first, block, values, self.forms)
 
 
 def _unstack(stack: Array) -> list[Array]:
@@ -277,14 +277,14 @@ def bound_of(op: str, block: BlockPartition, twin: Any, limit: int | None, capac
         host = k.host(block.sizes).astype("int64")
         need = int(host.prod(axis=1).sum()) * prod(tuple(n for n in block.axes if n is not None))
         if capacity is not None:
-            fits(op, need, capacity, "a capacity", "capacity=")
+            check_capacity(op, need, capacity, "a capacity", "capacity=")
             return capacity, True
-        if k.trims:
+        if k.has_exact_sizes:
             return need, True
         return (twin.bound if twin is not None and twin.bound >= need else bucket_size(need, minimum=1)), True
     if capacity is None:
         return (twin.bound if twin is not None or limit is None else limit), True
-    return capacity, fits(op, kernels(block.sizes).call(_need, block), capacity, "a capacity", "capacity=")
+    return capacity, check_capacity(op, kernels(block.sizes).call(_need, block), capacity, "a capacity", "capacity=")
 
 
 def _need(block: BlockPartition) -> Array:

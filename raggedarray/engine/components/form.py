@@ -7,15 +7,15 @@ components are put together here: equal sizes give a plain array, one ragged axi
 from typing import Any, NamedTuple
 
 from ..._array import RaggedArray, as_last, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import BlockPartition, Partition, RowPartition
 from ..._typing import Array
 from ...backends import Kernels, kernels, namespace
 from ...structure.agreement import agree
 from ...structure.blocks import extents, is_packed, packed
 from ...structure.levels import splits_of
+from ...structure.views import absorb_inner_axes as fold_inner
 from ...structure.views import entries
-from ...structure.views import fold as fold_inner
 from ..along_axis import used_rows
 
 Sizes = tuple[Any, ...]
@@ -85,16 +85,16 @@ def same_structure(op: str, forms: list[Form]) -> None:
     for i, form in enumerate(forms[1:], start=1):
         if len(form.above) != len(first.above):
             want, got = f"{len(first.above)} levels above the components", f"{len(form.above)} in operand {i}"
-            raise ValueError(complaint(op, want, got, "Nest both alike."))
+            raise ValueError(error_text(op, want, got, "Nest both alike."))
         for level, (p, q) in enumerate(zip(first.above, form.above, strict=True), start=1):
             if isinstance(p, RowPartition) and isinstance(q, RowPartition):
                 agree(op, p, q, level, outermost=level == 1)
             elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
                 want, got = f"operands with one structure along axis {level}", f"another in operand {i}"
-                raise ValueError(complaint(op, want, got, "Nest both alike."))
+                raise ValueError(error_text(op, want, got, "Nest both alike."))
         if form.block.nrows != first.block.nrows:
             want, got = f"{first.block.nrows} components", f"{form.block.nrows} in operand {i}"
-            raise ValueError(complaint(op, want, got, "Pass one component for each."))
+            raise ValueError(error_text(op, want, got, "Pass one component for each."))
 
 
 def used_components(form: Form) -> Any:
@@ -102,7 +102,7 @@ def used_components(form: Form) -> Any:
     return used_rows((*form.above, as_last(form.block)), form.block.sizes) if form.above else form.block.nrows
 
 
-def fold(form: Form, count: int) -> Form:
+def absorb_inner_axes(form: Form, count: int) -> Form:
     """The first ``count`` inner axes as axes of the block."""
     values, block = fold_inner(form.values, form.block, count)
     return form._replace(values=values, block=block)
@@ -121,7 +121,7 @@ def block_of_sizes(sizes: Sizes, bound: int, k: Kernels) -> BlockPartition:
     return BlockPartition(table if kernels(table) is k else k.index(table), axes=axes, bound=bound)
 
 
-def put_together(form: Form, block: BlockPartition | None, values: Array, like: tuple[Form, ...] = ()) -> Any:
+def reassemble(form: Form, block: BlockPartition | None, values: Array, like: tuple[Form, ...] = ()) -> Any:
     """Components over the levels above ``form``: packed in ``block``, or without one an entry of ``values`` each.
 
     One that agrees with an operand of ``like`` takes the partition of that operand, which is the same then.

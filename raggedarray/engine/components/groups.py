@@ -4,7 +4,7 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray, as_last, block_in, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import BlockPartition, RowPartition, uniform_levels
 from ..._typing import Array
 from ...backends import namespace
@@ -20,18 +20,18 @@ def block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]
     if None not in left:
         limit = block.nrows * prod(n or 0 for n in left)
     made, segments = groups(block, reduced, x.capacity, limit)
-    if None not in left or x.kernels.trims:
+    if None not in left or x.kernels.has_exact_sizes:
         return Groups(x.nrows, (as_last(made),), segments, new=True), True
     need = component_splits(made)[-1]
     found = Groups(x.nrows, (as_last(made),), segments, new=True)
     advice = "Call `ra.with_capacity(x, n)` first."
     if x.kernels.checking():
-        text = complaint("reduction", "a capacity of at least {need}", f"{limit}", advice)
+        text = error_text("reduction", "a capacity of at least {need}", f"{limit}", advice)
         x.kernels.check(need <= limit, text, need=need)
     return found, need <= limit
 
 
-def settle(x: RaggedArray, made: Any, values: Array, units: tuple[int, ...]) -> Any:
+def rebuild_components(x: RaggedArray, made: Any, values: Array, units: tuple[int, ...]) -> Any:
     """What is left of the components of ``x``: one ragged axis is rows, none is a uniform axis."""
     axes = list(made.axes)
     for r in units:

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._typing import Array
 from ...backends import kernels, kind, register
 from ..bucket_size import bucket_size
@@ -53,7 +53,7 @@ class BucketPlan:
         """
         forms = [form_of("BucketPlan.make", x) for x in xs if isinstance(x, RaggedArray)]
         if not forms:
-            raise TypeError(complaint("BucketPlan.make", "a RaggedArray", "none", "Pass the operands."))
+            raise TypeError(error_text("BucketPlan.make", "a RaggedArray", "none", "Pass the operands."))
         return BucketPlan.from_sizes(
             *(f.block.sizes for f in forms), headroom=headroom, max_buckets=max_buckets, mantissa_bits=mantissa_bits
         )
@@ -64,7 +64,7 @@ class BucketPlan:
         table, groups = _joined("BucketPlan.from_sizes", sizes)
         if not 0 <= headroom < 1 << 31 or max_buckets < 1:
             want, got = "headroom >= 0 and max_buckets >= 1", f"{headroom} and {max_buckets}"
-            raise ValueError(complaint("BucketPlan.from_sizes", want, got, "Pass such numbers."))
+            raise ValueError(error_text("BucketPlan.from_sizes", want, got, "Pass such numbers."))
         rounded = [[bucket_size(n, mantissa_bits=mantissa_bits, minimum=1) for n in row] for row in table.tolist()]
         found: dict[tuple[int, ...], int] = {}
         for row in rounded:
@@ -87,7 +87,7 @@ class BucketPlan:
         if groups != self.groups:
             got = f"{groups}"
             want = f"operands with {self.groups} ragged axes"
-            raise ValueError(complaint("BucketPlan.padding_waste", want, got, "Pass those of the plan."))
+            raise ValueError(error_text("BucketPlan.padding_waste", want, got, "Pass those of the plan."))
         return self._waste(table)
 
     def _waste(self, table: Any) -> float:
@@ -110,17 +110,19 @@ def _joined(op: str, sizes: Any) -> tuple[Any, tuple[int, ...]]:
         s = s if hasattr(s, "shape") else hx.asarray(s)
         if not kernels(s).is_concrete(s):
             raise DynamicShapeError(
-                complaint(op, "sizes that can be read", "traced ones", "Make the plan outside jit.")
+                error_text(op, "sizes that can be read", "traced ones", "Make the plan outside jit.")
             )
         table = kernels(s).host(s).astype("int64")
         if kind(s.dtype) not in ("int", "uint") or (table < 0).any():
             got = f"dtype {s.dtype}" if kind(s.dtype) not in ("int", "uint") else f"{int(table.min())}"
-            raise ValueError(complaint(op, "integer sizes of 0 or more", got, "Pass sizes of components."))
+            raise ValueError(error_text(op, "integer sizes of 0 or more", got, "Pass sizes of components."))
         if table.ndim != 2:
-            raise ValueError(complaint(op, "sizes of shape (n, R)", f"{table.shape}", "Pass a row for each component."))
+            raise ValueError(
+                error_text(op, "sizes of shape (n, R)", f"{table.shape}", "Pass a row for each component.")
+            )
         if tables and table.shape[0] != tables[0].shape[0]:
             want, got = f"{tables[0].shape[0]} components", f"{table.shape[0]} in operand {i}"
-            raise ValueError(complaint(op, want, got, "Pass one component for each."))
+            raise ValueError(error_text(op, want, got, "Pass one component for each."))
         tables.append(table)
     return hx.concat(tables, axis=1), tuple(t.shape[1] for t in tables)
 

@@ -56,7 +56,7 @@ def each_of(parts: list[Array], place: Array) -> Array:
     return kernels(parts[0]).pick(xp.concat(parts) if len(parts) > 1 else parts[0], place)
 
 
-def end_to_end(parts: list[Array], place: Array, block: BlockPartition, *, count: int) -> Array:
+def pack_results(parts: list[Array], place: Array, block: BlockPartition, *, count: int) -> Array:
     """Results of all components, packed: in their places they are strided blocks of one buffer."""
     xp, k = namespace(parts[0]), kernels(place)
     flat, begin, along = [], [], []

@@ -10,19 +10,19 @@ from operator import index as as_int
 from typing import Any
 
 from ..._array import RaggedArray, as_last, block_in, rebuild
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, UniformPartition
 from ..._typing import Array
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
 from ...structure.blocks import component_splits, extents, is_packed, known_total
 from ...structure.views import at_index, cut, with_axis
-from ..broadcast.rows import into
+from ..broadcast.rows import move_to
 from ..bucket_size import bucket_size
 from ..indices import to_dtype
-from ..overflow import fits, spoil
-from ..rearrange.rows import unfold
+from ..overflow import check_capacity, fill_unless
+from ..rearrange.rows import inner_axes_to_levels
 from ..unbind import rows_of
-from .gather import ALL, FAR, index_inner, sliced
+from .gather import ALL, INDEX_LIMIT, index_inner, sliced
 from .gather_blocks import filled_at, need_index, numbered, over, taken_along, without_ragged
 from .keys import SHAPE, bounds_of, plain_steps, read
 from .rows import perform
@@ -36,7 +36,7 @@ def block_getitem(x: RaggedArray, items: list[Any], *, op: str = "getitem", capa
     ``capacity`` is that of components which an index array picks.
     """
     k = common(op, [x.values, *(i for i in items if is_array(i))])
-    x = into(k, x)
+    x = move_to(k, x)
     axis = len(x.partitions)
     leading = next((n for n, i in enumerate(items) if i is not None), len(items))
     cut_at = _position(items, axis)
@@ -88,13 +88,13 @@ def _single(op: str, item: Any) -> int | None:
         return as_int(item)
     except TypeError:
         got = f"{type(item).__name__} {item!r}"
-        raise IndexError(complaint(op, "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
+        raise IndexError(error_text(op, "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
 
 
 def _in_range(op: str, i: int, n: int, axis: int, advice: str = SHAPE) -> int:
     if not -n <= i < n:
         what = f"a row from {-n} to {n - 1}" if axis == 0 else f"an index from {-n} to {n - 1} on axis {axis}"
-        raise IndexError(complaint(op, what, str(i), "Check `len(x)`." if axis == 0 else advice))
+        raise IndexError(error_text(op, what, str(i), "Check `len(x)`." if axis == 0 else advice))
     return i % n
 
 
@@ -122,13 +122,19 @@ def _picked(op: str, x: RaggedArray, outer: list[Any], capacity: int | None) -> 
     block = block_in(x)
     k, xp = kernels(block.sizes), namespace(block.sizes)
     first = outer[0]
-    if len(outer) == 1 and isinstance(first, slice) and first.step in (None, 1) and is_packed(block) and k.trims:
+    if (
+        len(outer) == 1
+        and isinstance(first, slice)
+        and first.step in (None, 1)
+        and is_packed(block)
+        and k.has_exact_sizes
+    ):
         return _run(x, *first.indices(x.nrows)[:2])
     above = rebuild(x.nrows, x.partitions[:-1], xp.arange(block.nrows, dtype=block.sizes.dtype))
     if isinstance(above, RaggedArray):
         if _single(op, first) is not None and not k.is_concrete(x.partitions):
             advice = "Use `ra.take(x, indices, capacity=)`."
-            raise DynamicShapeError(complaint(op, "a row whose length can be read", "a traced one", advice))
+            raise DynamicShapeError(error_text(op, "a row whose length can be read", "a traced one", advice))
         plan = read(op, above, outer)
         found, steps = perform(op, plan), (*plan.steps, *plan.inner)
     else:
@@ -137,28 +143,28 @@ def _picked(op: str, x: RaggedArray, outer: list[Any], capacity: int | None) -> 
         found = k.call(index_inner, numbers, operands, inner=steps)[0, ...]
     if not found.ndim:
         advice = "Use `ra.to_padded`."
-        raise DynamicShapeError(complaint(op, "a component of known size", "traced sizes", advice))
-    found = unfold(found, found.ndim - 1)
+        raise DynamicShapeError(error_text(op, "a component of known size", "traced sizes", advice))
+    found = inner_axes_to_levels(found, found.ndim - 1)
     made: BlockPartition = k.call(numbered, block, found.values, found.partitions)
     bound, ok = _bound(op, made, steps, capacity)
     made = BlockPartition(made.sizes, made.strides, made.offsets, axes=made.axes, bound=bound)
-    return RaggedArray(spoil(x.values, ok), (*found.partitions, as_last(made)))
+    return RaggedArray(fill_unless(x.values, ok), (*found.partitions, as_last(made)))
 
 
 def _bound(op: str, made: BlockPartition, steps: Any, capacity: int | None) -> tuple[int, Any]:
     """A static limit of the elements of components that were picked, and whether they fit it."""
     k = kernels(made.sizes)
     if capacity is not None:
-        return capacity, fits(op, component_splits(made)[-1], capacity, "a capacity", "capacity=")
+        return capacity, check_capacity(op, component_splits(made)[-1], capacity, "a capacity", "capacity=")
     repeats = [step.repeats for step in steps]
     if all(n is not None and n <= 1 for n in repeats):
         return made.bound, True
     if k.is_concrete(made.sizes):
         total = int(known_total(made))
-        return (total if k.trims else made.bound if total <= made.bound else bucket_size(total)), True
+        return (total if k.has_exact_sizes else made.bound if total <= made.bound else bucket_size(total)), True
     if None in repeats:
         advice = "Call `ra.take(x, indices, capacity=)`."
-        raise DynamicShapeError(complaint(op, "a static capacity", "traced components", advice))
+        raise DynamicShapeError(error_text(op, "a static capacity", "traced components", advice))
     return made.bound * prod(repeats), True
 
 
@@ -199,14 +205,14 @@ def _within(op: str, x: RaggedArray, items: list[Any], axis: int) -> Any:
 
 
 def _sliced(block: BlockPartition, r: int, bounds: tuple[int | None, int | None, int]) -> BlockPartition:
-    start, stop = (None if b is None else max(min(b, FAR), -FAR) for b in bounds[:2])
+    start, stop = (None if b is None else max(min(b, INDEX_LIMIT), -INDEX_LIMIT) for b in bounds[:2])
     stride = bounds[2]
     size = extents(block)[r]
     if isinstance(size, int):
         first, last, stride = slice(start, stop, stride).indices(size)
         count: Any = len(range(first, last, stride))
         return cut(block, r, first if count else 0, count, stride)
-    stride = max(min(stride, FAR), -FAR)
+    stride = max(min(stride, INDEX_LIMIT), -INDEX_LIMIT)
     first_at, count = kernels(size).call(_slice_bounds, size, bounds=(start, stop, stride))
     return cut(block, r, first_at, count, stride)
 
@@ -227,7 +233,7 @@ def _at(op: str, x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
             where = xp.full((block.nrows,), _in_range(op, i, size, axis), dtype=block.sizes.dtype)
             return over(x, at_index(block, r, where))
         size = xp.full((block.nrows,), size, dtype=block.sizes.dtype)
-    wanted = to_dtype(item if i is None else max(min(i, FAR), -FAR), block.sizes)
+    wanted = to_dtype(item if i is None else max(min(i, INDEX_LIMIT), -INDEX_LIMIT), block.sizes)
     # components that have no elements because another axis is empty, or that are slack, lack nothing
     need_index(op, x, r, wanted, axis)
     at = xp.where(wanted < 0, wanted + size, xp.broadcast_to(wanted, size.shape))

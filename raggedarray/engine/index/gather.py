@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from ..._typing import Array
 from ...backends import kernels, namespace
@@ -156,7 +156,7 @@ def _cut(w: _Walk, p: Partition, step: Step, known: Array, starts: Array, length
     else:
         first, lengths = sliced(xp, lengths, step.bounds)
         made = RowPartition(splits_of(lengths))
-        total = k.bound(made.splits[-1], _limit(w, most(step.bounds)))
+        total = k.bound(made.splits[-1], _limit(w, max_slice_length(step.bounds)))
         begin = starts + first
     above = parents(made, total, w.like)
     here = xp.arange(total, dtype=w.like.dtype)
@@ -212,10 +212,10 @@ def _limit(w: _Walk, each: int | None) -> int:
     sizes = [] if w.repeats is None else [w.repeats * w.counts[w.level]]
     sizes += [] if each is None else [w.count * each]
     if not sizes:
-        if kernels(w.like).trims:
+        if kernels(w.like).has_exact_sizes:
             return 0
         raise DynamicShapeError(
-            complaint(w.op, "a static capacity", "traced rows or lengths", "Call `ra.take(x, indices, capacity=)`.")
+            error_text(w.op, "a static capacity", "traced rows or lengths", "Call `ra.take(x, indices, capacity=)`.")
         )
     return min(sizes)
 
@@ -229,7 +229,7 @@ def sliced(xp: Any, lengths: Array, bounds: tuple[int | None, int | None, int]) 
     def end(given: int | None, default: Array) -> Array:
         if given is None:
             return default
-        at = lengths + max(given, -FAR) if given < 0 else xp.full_like(lengths, min(given, FAR))
+        at = lengths + max(given, -INDEX_LIMIT) if given < 0 else xp.full_like(lengths, min(given, INDEX_LIMIT))
         return xp.minimum(xp.maximum(at, low), high)
 
     first = end(start, low if step > 0 else high)
@@ -239,11 +239,11 @@ def sliced(xp: Any, lengths: Array, bounds: tuple[int | None, int | None, int]) 
     return first, xp.maximum(size, xp.zeros_like(size))
 
 
-FAR = 2**30
+INDEX_LIMIT = 2**30
 """Past every row, and small enough to add a length to."""
 
 
-def most(bounds: tuple[int | None, int | None, int]) -> int | None:
+def max_slice_length(bounds: tuple[int | None, int | None, int]) -> int | None:
     """The most elements that a slice keeps of a row of any length, if that is limited."""
     start, stop, step = bounds
     if step < 0:  # the same, counted from the other end

@@ -4,12 +4,12 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray, as_last, block_in, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import BlockPartition, uniform_levels
 from ..._typing import Array
 from ...backends import kernels, kind, namespace
 from ...structure.blocks import Elements, addresses, elements, extents, is_packed, known_total, of_extents, packed
-from ...structure.views import at_index, chosen, fold
+from ...structure.views import absorb_inner_axes, at_index, chosen
 from ..indices import index_like, to_dtype
 from ..rearrange.rows import used_at
 from .gather import filled
@@ -50,12 +50,12 @@ def need_index(op: str, x: RaggedArray, r: int, wanted: Array, axis: int) -> Non
             row = int(k.host(bad).argmax())
             n, known = int(k.host(size)[row]), k.host(wanted).reshape(-1)
             i = int(known[(known < -n) | (known >= n)][0])
-            raise IndexError(complaint(op, what, f"{i} in component {row} of size {n}", "Use a slice."))
+            raise IndexError(error_text(op, what, f"{i} in component {row} of size {n}", "Use a slice."))
     elif k.checking():
         xp = namespace(size)
         row = xp.argmax(xp.astype(bad, size.dtype))
         i = xp.where(high >= size[row], high, low)
-        text = complaint(op, what, "{i} in component {row} of size {n}", "Use a slice.")
+        text = error_text(op, what, "{i} in component {row} of size {n}", "Use a slice.")
         k.check(~xp.any(bad), text, i=i, row=row, n=size[row])
 
 
@@ -112,14 +112,14 @@ def taken_along(op: str, x: RaggedArray, r: int, item: Any, axis: int) -> Ragged
     """The same entries of every component along a component axis, by an index array."""
     block = block_in(x)
     if kind(item.dtype) not in ("int", "uint"):
-        raise IndexError(complaint(op, "an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
+        raise IndexError(error_text(op, "an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
     k = kernels(block.sizes)
     wanted = index_like(block.sizes, item)
     need_index(op, x, r, wanted, axis)
     old = extents(block)
     made = of_extents((*old[:r], *(int(n) for n in wanted.shape), *old[r + 1 :]), block, 0)
     total = known_total(made)
-    bound = total if isinstance(total, int) and k.trims else block.bound * max(int(wanted.size), 1)
+    bound = total if isinstance(total, int) and k.has_exact_sizes else block.bound * max(int(wanted.size), 1)
     made = packed(made, bound if None in made.axes else element_count(made))
     values = x.kernels.call(_take_body, x.values, block, made, wanted, axis=r)
     return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
@@ -144,5 +144,5 @@ def _take_body(values: Array, block: BlockPartition, made: BlockPartition, wante
 
 def unfolded(x: RaggedArray) -> RaggedArray:
     """Inner axes as component axes: the values flat."""
-    values, block = fold(x.values, block_in(x), len(x.inner_shape))
+    values, block = absorb_inner_axes(x.values, block_in(x), len(x.inner_shape))
     return RaggedArray(values, (*x.partitions[:-1], as_last(block)))

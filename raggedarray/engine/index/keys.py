@@ -10,18 +10,18 @@ from operator import index as as_int
 from typing import Any, NamedTuple
 
 from ..._array import RaggedArray
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import UniformPartition
 from ..._typing import Array
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
-from ..broadcast.rows import into
+from ..broadcast.rows import move_to
 from ..indices import index_like
-from .gather import ALL, FAR, NEW, Step
+from .gather import ALL, INDEX_LIMIT, NEW, Step
 
 SHAPE = "Check `x.shape`."
 
 
-class Plan(NamedTuple):
+class IndexPlan(NamedTuple):
     """A key, read: ``x`` (perhaps with inner axes as uniform levels), new axes in front, steps, operands."""
 
     x: RaggedArray
@@ -46,10 +46,10 @@ def expand(op: str, items: tuple[Any, ...], shape: Any) -> list[Any]:
     taken = [1 if i is not None and i is not ... else 0 for i in items]
     taken = [i.ndim if _is_mask(i) else t for i, t in zip(items, taken, strict=True)]
     if sum(taken) > len(shape):
-        raise IndexError(complaint(op, f"at most {len(shape)} indices", str(sum(taken)), "Check `x.shape`."))
+        raise IndexError(error_text(op, f"at most {len(shape)} indices", str(sum(taken)), "Check `x.shape`."))
     dots = [n for n, i in enumerate(items) if i is ...]
     if len(dots) > 1:
-        raise IndexError(complaint(op, "one `...`", str(len(dots)), "Write the other axes as `:`."))
+        raise IndexError(error_text(op, "one `...`", str(len(dots)), "Write the other axes as `:`."))
     fill = [slice(None)] * (len(shape) - sum(taken))
     cut = dots[0] if dots else len(items)
     parts = [*items[:cut], *fill, *items[cut + 1 :]]
@@ -72,19 +72,19 @@ def _is_mask(item: Any) -> bool:
 def _true_index(op: str, mask: Any, shape: Any, axis: int) -> list[Any]:
     if tuple(mask.shape) != tuple(shape):
         got = f"bool {tuple(mask.shape)}"
-        raise IndexError(complaint(op, f"a mask of shape {tuple(shape)} at axis {axis}", got, "Use a ragged mask."))
+        raise IndexError(error_text(op, f"a mask of shape {tuple(shape)} at axis {axis}", got, "Use a ragged mask."))
     if not kernels(mask).is_concrete(mask):
         advice = "Call `ra.boolean_mask(x, mask, size=)`." if axis == 0 else "Use `ra.where(mask, x, 0)`."
         what = "a static row count" if axis == 0 else "a mask that can be read"
-        raise DynamicShapeError(complaint(op, what, "a traced mask" if axis == 0 else "a traced one", advice))
+        raise DynamicShapeError(error_text(op, what, "a traced mask" if axis == 0 else "a traced one", advice))
     return [common(op, []).index(i) for i in kernels(mask).host(mask).nonzero()]
 
 
-def read(op: str, x: RaggedArray, items: list[Any]) -> Plan:
+def read(op: str, x: RaggedArray, items: list[Any]) -> IndexPlan:
     """The steps of a key without ragged parts and masks, one item per axis of ``x``."""
     arrays = [i for i in items if is_array(i) and i.ndim]
     k = common(op, [x.values, *arrays])
-    x = into(k, x).used_values()
+    x = move_to(k, x).used_values()
     leading = next((n for n, i in enumerate(items) if i is not None), len(items))
     items = items[leading:]
     axes = [n for n, i in enumerate(items) if is_array(i) and i.ndim]
@@ -93,11 +93,11 @@ def read(op: str, x: RaggedArray, items: list[Any]) -> Plan:
         between = items[axes[0] : axes[-1] + 1]
         if len(axes) > 1 and any(i is None or isinstance(i, slice) for i in between):
             got = "something between them"
-            raise IndexError(complaint(op, "index arrays on neighbouring axes", got, "Index one axis at a time."))
+            raise IndexError(error_text(op, "index arrays on neighbouring axes", got, "Index one axis at a time."))
         shape = _broadcast(op, [tuple(items[n].shape) for n in axes])
         last = sum(i is not None for i in items[: axes[-1] + 1])
         if len(axes) > 1 and last > x.ragged_rank + 1:  # pointwise with a ragged axis, or within the inner shape
-            x = unfold(x, last - 1)
+            x = inner_axes_to_levels(x, last - 1)
     steps: list[Step] = []
     operands: list[Any] = []
     drop = False
@@ -121,7 +121,7 @@ def read(op: str, x: RaggedArray, items: list[Any]) -> Plan:
         steps.append(step)
         axis += 1
     head = _head(steps, x.ragged_rank + 1)
-    return Plan(x, leading, drop, tuple(steps[:head]), tuple(steps[head:]), tuple(operands))
+    return IndexPlan(x, leading, drop, tuple(steps[:head]), tuple(steps[head:]), tuple(operands))
 
 
 def _head(steps: list[Step], axes: int) -> int:
@@ -133,7 +133,7 @@ def _head(steps: list[Step], axes: int) -> int:
     raise AssertionError("a step for every axis")
 
 
-def unfold(x: RaggedArray, levels: int) -> RaggedArray:
+def inner_axes_to_levels(x: RaggedArray, levels: int) -> RaggedArray:
     """The same array with inner axes as uniform levels, ``levels`` partitions in all."""
     partitions, values = x.partitions, x.values
     extra = max(levels - len(partitions), 0)
@@ -151,10 +151,10 @@ def bounds_of(op: str, item: slice) -> tuple[int | None, int | None, int]:
     except TypeError as error:
         if any(is_array(b) and not kernels(b).is_concrete(b) for b in (item.start, item.stop, item.step)):
             advice = "Use `ra.narrow(x, axis, start, length)`."
-            raise DynamicShapeError(complaint(op, "a slice with static bounds", "traced ones", advice)) from None
-        raise IndexError(complaint(op, "a slice of integers", repr(item), "Use ints or None.")) from error
+            raise DynamicShapeError(error_text(op, "a slice with static bounds", "traced ones", advice)) from None
+        raise IndexError(error_text(op, "a slice of integers", repr(item), "Use ints or None.")) from error
     if stride == 0:
-        raise ValueError(complaint(op, "a slice step other than 0", "0", "Use 1 for every entry."))
+        raise ValueError(error_text(op, "a slice step other than 0", "0", "Use 1 for every entry."))
     return start, stop, stride
 
 
@@ -192,7 +192,7 @@ def _check_traced(op: str, item: Any, size: int, axis: int, advice: str = SHAPE)
         return
     xp = namespace(item)
     low, high = xp.min(item), xp.max(item)
-    text = complaint(op, f"indices from {-size} to {size - 1} on axis {axis}", "{low} to {high}", advice)
+    text = error_text(op, f"indices from {-size} to {size - 1} on axis {axis}", "{low} to {high}", advice)
     kernels(item).check((low >= -size) & (high < size), text, low=low, high=high)
 
 
@@ -209,7 +209,7 @@ def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any
         return Step("run", len(operands) - 1, (count,), (None, None, stride))
     if (start, stop, stride) in ((None, None, 1), (0, None, 1)):
         return ALL
-    stride = max(min(stride, FAR), -FAR)
+    stride = max(min(stride, INDEX_LIMIT), -INDEX_LIMIT)
     return Step("slice", bounds=(start, stop, stride))
 
 
@@ -225,15 +225,15 @@ def _item(
         i = as_int(item)
     except TypeError:
         got, convert = f"{type(item).__name__} {item!r}", "Convert it, or use `ra.boolean_mask`."
-        raise IndexError(complaint(op, "ints, slices, `...`, None and arrays of them", got, convert)) from None
+        raise IndexError(error_text(op, "ints, slices, `...`, None and arrays of them", got, convert)) from None
     if size is not None and not -size <= i < size:
         if axis == 0:
-            raise IndexError(complaint(op, f"a row from {-size} to {size - 1}", str(i), "Check `len(x)`."))
-        raise IndexError(complaint(op, f"an index from {-size} to {size - 1} on axis {axis}", str(i), advice))
+            raise IndexError(error_text(op, f"a row from {-size} to {size - 1}", str(i), "Check `len(x)`."))
+        raise IndexError(error_text(op, f"an index from {-size} to {size - 1} on axis {axis}", str(i), advice))
     if inner:
         assert size is not None
         return Step("at", bounds=(i % size, None, 1))
-    operands.append(max(min(i, FAR), -FAR))
+    operands.append(max(min(i, INDEX_LIMIT), -INDEX_LIMIT))
     return Step("at", len(operands) - 1)
 
 
@@ -251,7 +251,7 @@ def _array(
 ) -> Step:
     if kind(item.dtype) not in ("int", "uint"):
         got = f"{item.dtype} {tuple(item.shape)}"
-        raise IndexError(complaint(op, "ints, slices, `...`, None and arrays of them", got, "Convert it."))
+        raise IndexError(error_text(op, "ints, slices, `...`, None and arrays of them", got, "Convert it."))
     repeats = prod(item.shape) if axis else 1 if prod(item.shape) < 2 else None
     if kernels(item).is_concrete(item):
         known = kernels(item).host(item).reshape(-1)
@@ -260,7 +260,7 @@ def _array(
             if bad.size:
                 what = f"rows from {-size} to {size - 1}" if axis == 0 else f"indices from {-size} to {size - 1}"
                 got = f"{known[bad[0]]} at position {bad[0]}"
-                raise IndexError(complaint(op, what, got, "Check `len(x)`." if axis == 0 else advice))
+                raise IndexError(error_text(op, what, got, "Check `len(x)`." if axis == 0 else advice))
             known = common(op, []).index(known) % max(size, 1)
         if (size is not None or (known >= 0).all() or (known < 0).all()) and known.size:
             repeats = _most_equal(known) * (prod(shape) // known.size)
@@ -288,6 +288,6 @@ def _broadcast(op: str, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
         size = next((n for n in sizes if n != 1), 1)
         if any(n not in (1, size) for n in sizes):
             got = " and ".join(map(str, shapes))
-            raise IndexError(complaint(op, "index arrays that broadcast", got, "Give them one shape."))
+            raise IndexError(error_text(op, "index arrays that broadcast", got, "Give them one shape."))
         out.append(size)
     return tuple(out)

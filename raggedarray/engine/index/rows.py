@@ -3,13 +3,13 @@
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
 from ..._typing import Array
 from ...backends import kernels, namespace
 from ..unbind import rows_of
 from .gather import ALL, NEW, index_inner, select
-from .keys import Plan, read
+from .keys import IndexPlan, read
 
 
 def run(op: str, x: RaggedArray, items: list[Any], *, fill: Any = None, raises: bool = True) -> Any:
@@ -17,7 +17,7 @@ def run(op: str, x: RaggedArray, items: list[Any], *, fill: Any = None, raises: 
     return perform(op, read(op, x, items), fill=fill, raises=raises)
 
 
-def perform(op: str, plan: Plan, *, fill: Any = None, raises: bool = True) -> Any:
+def perform(op: str, plan: IndexPlan, *, fill: Any = None, raises: bool = True) -> Any:
     """The selection of a plan. What rows lack raises `IndexError` where it can be read, else gets ``fill``."""
     out = _structural(plan)
     if out is None:
@@ -26,14 +26,14 @@ def perform(op: str, plan: Plan, *, fill: Any = None, raises: bool = True) -> An
     return _with_leading(out, plan.leading)
 
 
-def _structural(plan: Plan) -> Any:
+def _structural(plan: IndexPlan) -> Any:
     """The result where no values move (on NumPy a view), else None."""
     x, steps, k = plan.x, plan.steps, plan.x.kernels
     first, rest = steps[0], steps[1:]
     row = None
     if any(step.kind not in ("all", "new") for step in rest):
         return None
-    if first.kind == "run" and first.bounds[2] == 1 and k.trims:
+    if first.kind == "run" and first.bounds[2] == 1 and k.has_exact_sizes:
         start = plan.operands[first.operand]
         x = view(x, start, start + first.shape[0])
     elif first.kind == "at" and isinstance(plan.operands[first.operand], int):
@@ -57,7 +57,7 @@ def _structural(plan: Plan) -> Any:
     return RaggedArray(x.values, partitions)
 
 
-def _general(op: str, plan: Plan, fill: Any, raises: bool) -> Any:
+def _general(op: str, plan: IndexPlan, fill: Any, raises: bool) -> Any:
     x, k = plan.x, plan.x.kernels
     values, new, short = k.call(
         select, x.values, x.partitions, plan.operands, fill, steps=plan.steps, inner=plan.inner, op=op
@@ -94,13 +94,15 @@ def report(op: str, missing: tuple[Array, ...], axis: int, advice: str = "Check 
     if k.is_concrete(missing):
         if bool(bad):
             what, got = f"index {int(wanted)} in every row along axis {axis}", f"length {int(length)} at row {int(row)}"
-            raise IndexError(complaint(op, what, got, advice))
+            raise IndexError(error_text(op, what, got, advice))
     elif k.checking():
-        text = complaint(op, f"index {{wanted}} in every row along axis {axis}", "length {length} at row {row}", advice)
+        text = error_text(
+            op, f"index {{wanted}} in every row along axis {axis}", "length {length} at row {row}", advice
+        )
         k.check(~bad, text, wanted=wanted, length=length, row=row)
 
 
-def _without_first(x: Any, plan: Plan) -> Any:
+def _without_first(x: Any, plan: IndexPlan) -> Any:
     """The one entry of axis 0, behind the new axes that follow it in the key."""
     if not isinstance(x, RaggedArray):
         return x[0, ...]
@@ -116,7 +118,7 @@ def _without_first(x: Any, plan: Plan) -> Any:
 
 def dynamic_row(x: RaggedArray) -> DynamicShapeError:
     advice = "Use `ra.row(x, i, length=)`." if x.ragged_rank == 1 else "Use `ra.take(x, indices, capacity=)`."
-    return DynamicShapeError(complaint("getitem", "a row whose length can be read", "a traced one", advice))
+    return DynamicShapeError(error_text("getitem", "a row whose length can be read", "a traced one", advice))
 
 
 def _with_leading(x: Any, axes: int) -> Any:

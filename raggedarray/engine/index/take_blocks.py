@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..._array import RaggedArray, block_in
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import BlockPartition
 from ..._typing import Array
 from ...backends import Kernels, is_array, kernels, kind, namespace
@@ -11,10 +11,10 @@ from ...structure.blocks import as_table, extents
 from ...structure.views import cut
 from ..arguments import sizes_of
 from ..indices import to_dtype, widened
-from ..overflow import spoil
+from ..overflow import fill_unless
 from ..resizing import with_capacity
 from .blocks import block_getitem
-from .gather import FAR
+from .gather import INDEX_LIMIT
 from .gather_blocks import in_use, over
 
 
@@ -22,7 +22,7 @@ def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) 
     """Components by index, as a view; or entries of every component along one of their axes, by a gather."""
     if isinstance(indices, RaggedArray):
         got = f"ragged indices of shape {indices.shape}"
-        raise ValueError(complaint(op, "dense indices for a block", got, "Convert it with `ra.to_rows(x)`."))
+        raise ValueError(error_text(op, "dense indices for a block", got, "Convert it with `ra.to_rows(x)`."))
     key = [*(slice(None),) * axis, indices, *(slice(None),) * (x.ndim - axis - 1)]
     size = None if capacity is None else sizes_of(op, capacity)
     if axis < len(x.partitions):
@@ -36,7 +36,7 @@ def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) ->
     block, r = block_in(x), axis - len(x.partitions)
     if r < 0:
         advice = "Slice the components, `x[a:b]`, or convert it with `ra.to_rows(x)`."
-        raise ValueError(complaint(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
+        raise ValueError(error_text(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
     k = kernels(block.sizes)
     size = extents(block)[r]
     begin, count = (_each(op, k, block, a, what) for a, what in ((start, "start"), (length, "length")))
@@ -46,16 +46,16 @@ def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) ->
             _, n, at, have = (int(a) for a in short)
             got = f"{n} from {at} in a component of size {have}"
             advice = "Use `x[:, a:b]` to clip."
-            raise ValueError(complaint(op, f"runs within every component along axis {axis}", got, advice))
+            raise ValueError(error_text(op, f"runs within every component along axis {axis}", got, advice))
         values = x.values
     else:
         if k.checking():
             _, n, at, have = short
             got = "{n} from {at} in a component of size {have}"
             advice = "Use `x[:, a:b]` to clip."
-            text = complaint(op, f"runs within every component along axis {axis}", got, advice)
+            text = error_text(op, f"runs within every component along axis {axis}", got, advice)
             k.check(~short[0], text, n=n, at=at, have=have)
-        values = spoil(x.values, ~short[0])
+        values = fill_unless(x.values, ~short[0])
     static = length if isinstance(size, int) and isinstance(length, int) else None
     if static is not None:
         axes = (*view.axes[:r], static, *view.axes[r + 1 :])
@@ -69,11 +69,11 @@ def _each(op: str, k: Kernels, block: BlockPartition, given: Any, what: str) -> 
     if isinstance(given, RaggedArray):
         given = given.values
     if not is_array(given):
-        given = max(min(sizes_of(op, given), FAR), -FAR)
+        given = max(min(sizes_of(op, given), INDEX_LIMIT), -INDEX_LIMIT)
         return namespace(block.sizes).full((block.nrows,), given, dtype=block.sizes.dtype)
     if kind(given.dtype) not in ("int", "uint") or (given.ndim and tuple(given.shape) != (block.nrows,)):
         got = f"{given.dtype} of shape {tuple(given.shape)}"
-        raise TypeError(complaint(op, f"an integer {what}, or one for each component", got, "Convert it."))
+        raise TypeError(error_text(op, f"an integer {what}, or one for each component", got, "Convert it."))
     given = widened(given, k)
     given = to_dtype(given if kernels(given) is k else k.asarray(given), block.sizes)
     return namespace(given).broadcast_to(given, (block.nrows,))

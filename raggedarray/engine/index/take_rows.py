@@ -7,7 +7,7 @@ needed; where that cannot be read, rows that may repeat need ``capacity=``.
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
 from ..._typing import Array
 from ...backends import Kernels, Segments, backend, kernels, namespace
@@ -16,7 +16,7 @@ from ...structure.levels import needed_entries, splits_of, take_rows
 from ..arguments import level_sizes
 from ..bucket_size import bucket_size
 from ..indices import widened
-from ..overflow import fits, spoil
+from ..overflow import check_capacity, fill_unless
 from ..unbind import host_partitions
 
 Capacity = int | tuple[int, ...] | None
@@ -31,7 +31,7 @@ def taken_rows(
     """
     sizes: tuple[int, ...] = ()
     ok: Any = True
-    if not (exist and x.kernels.trims):
+    if not (exist and x.kernels.has_exact_sizes):
         sizes, ok = capacities(op, x, rows, known, capacity, order=order)
     values, partitions = x.kernels.call(take_body, x.values, x.partitions, rows, sizes=sizes, ok=ok, known=exist)
     return RaggedArray(values, partitions)
@@ -48,7 +48,7 @@ def capacities(
             return counts, True  # no row twice, so they fit where they were
         if not order:
             raise DynamicShapeError(
-                complaint(op, "a static capacity", "traced rows or lengths", f"Call `ra.{op}(x, indices, capacity=)`.")
+                error_text(op, "a static capacity", "traced rows or lengths", f"Call `ra.{op}(x, indices, capacity=)`.")
             )
         capacity = counts
     if readable:
@@ -57,13 +57,15 @@ def capacities(
     else:
         need = k.call(needed_entries, x.partitions, rows)
     if capacity is None:
-        return tuple(m if k.trims else n if m <= n else bucket_size(m) for m, n in zip(need, counts, strict=True)), True
+        return tuple(
+            m if k.has_exact_sizes else n if m <= n else bucket_size(m) for m, n in zip(need, counts, strict=True)
+        ), True
     given = level_sizes(op, capacity, x.ragged_rank)
     sizes = (*(max(n, given) for n in counts[:-1]), given) if isinstance(given, int) else given
     ok: Any = True
     for p, n, m in zip(x.partitions, sizes, need, strict=True):
         if isinstance(p, RowPartition):
-            ok = ok & fits(op, m, n, "capacity", "capacity=")
+            ok = ok & check_capacity(op, m, n, "capacity", "capacity=")
     return sizes, ok
 
 
@@ -71,10 +73,10 @@ def take_body(
     values: Array, partitions: Any, rows: Array, *, sizes: tuple[int, ...], ok: Any, known: bool = False
 ) -> Any:
     """Rows by index, within static sizes. ``known``: all of them exist."""
-    if known and kernels(values).trims:
+    if known and kernels(values).has_exact_sizes:
         return _packed(values, partitions, rows)
     values, new = take_rows(values, partitions, rows, sizes)
-    return spoil(values, ok), new
+    return fill_unless(values, ok), new
 
 
 def _packed(values: Array, partitions: tuple[Partition, ...], rows: Array) -> Any:
@@ -105,7 +107,7 @@ def known_rows(op: str, k: Kernels, nrows: int, given: Array, used: Any = None) 
     if not kernels(given).is_concrete(given):
         if k.checking() and used is None and given.shape[0]:
             given, xp = widened(given), namespace(given)
-            text = complaint(op, f"rows from {-nrows} to {nrows - 1}", "{low} to {high}", "Check `len(x)`.")
+            text = error_text(op, f"rows from {-nrows} to {nrows - 1}", "{low} to {high}", "Check `len(x)`.")
             low, high = xp.min(given), xp.max(given)
             k.check((low >= -nrows) & (high < nrows), text, low=low, high=high)
         return None
@@ -117,7 +119,7 @@ def known_rows(op: str, k: Kernels, nrows: int, given: Array, used: Any = None) 
         bad = ((known < -nrows) | (known >= nrows))[:used].nonzero()[0]
         if bad.size:
             got = f"{known[bad[0]]} at position {bad[0]}"
-            raise IndexError(complaint(op, f"rows from {-nrows} to {nrows - 1}", got, "Check `len(x)`."))
+            raise IndexError(error_text(op, f"rows from {-nrows} to {nrows - 1}", got, "Check `len(x)`."))
     known = backend("numpy").index(known)
     return known if low >= 0 and high < nrows else known % max(nrows, 1)
 
@@ -131,10 +133,10 @@ def normal_rows(rows: Array, *, nrows: int) -> Array:
 def agree_above(op: str, x: RaggedArray, y: RaggedArray, level: int) -> None:
     """Raise unless two arrays have the same entries at ``level``, as far as can be known."""
     if x.nrows != y.nrows:
-        raise ValueError(complaint(op, f"{x.nrows} rows", f"{y.nrows}", "Align the rows first."))
+        raise ValueError(error_text(op, f"{x.nrows} rows", f"{y.nrows}", "Align the rows first."))
     for n, (p, q) in enumerate(zip(x.partitions[:level], y.partitions[:level], strict=True), start=1):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
             agree(op, p, q, n, outermost=is_uniform(x.partitions[: n - 1]))
         elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
             got = f"{x.shape[n]} and {y.shape[n]}"
-            raise ValueError(complaint(op, f"the same entries along axis {n}", got, "Align the rows first."))
+            raise ValueError(error_text(op, f"the same entries along axis {n}", got, "Align the rows first."))

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray, as_last, block_in
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, RowPartition
 from ..._typing import Array
 from ...backends import kernels, namespace
@@ -29,7 +29,7 @@ from ...structure.index_maps import Move, new_length, source
 from ...structure.levels import splits_of
 from ...structure.views import permuted
 from ..arguments import sizes_of
-from ..overflow import fits, spoil
+from ..overflow import check_capacity, fill_unless
 from ..packing import as_block, contiguous, to_rows
 
 
@@ -48,7 +48,7 @@ def move_block(
     low = [a for a in moves if a < first]
     if low:
         advice = "Index the components, as in `x[::-1]` or `x[rows]`, or convert them with `ra.to_rows`."
-        raise ValueError(complaint(op, f"axes from {first}, those of components", f"axis {low[0]}", advice))
+        raise ValueError(error_text(op, f"axes from {first}, those of components", f"axis {low[0]}", advice))
     steps = tuple(moves.get(first + r) for r in range(len(block.axes)))
     by = tuple((shifts or {}).get(first + r) for r in range(len(block.axes)))
     made = x.kernels.call(_moved_sizes, block, steps=steps)
@@ -56,18 +56,18 @@ def move_block(
     ok: Any = True
     if capacity is not None:
         bound = sizes_of(op, capacity)
-        ok = fits(op, total, bound, "a capacity", "capacity=")
-    elif isinstance(total, int) and x.kernels.trims:
+        ok = check_capacity(op, total, bound, "a capacity", "capacity=")
+    elif isinstance(total, int) and x.kernels.has_exact_sizes:
         bound = total
     elif all(m is None or m.kind != "pad" for m in steps):  # `n` says how often an entry is read, where it is
         bound = block.bound * prod(m.n for m in steps if m is not None and m.kind in ("repeat", "tile", "window"))
     elif isinstance(total, int):
         bound = total
     else:
-        raise DynamicShapeError(complaint("pad", "a static capacity", "traced sizes", "Pass `capacity=`."))
+        raise DynamicShapeError(error_text("pad", "a static capacity", "traced sizes", "Pass `capacity=`."))
     made = packed(made, bound)
     values = x.kernels.call(_move, x.values, block, made, by, fill, steps=steps)
-    return RaggedArray(spoil(values, ok), (*x.partitions[:-1], as_last(made)))
+    return RaggedArray(fill_unless(values, ok), (*x.partitions[:-1], as_last(made)))
 
 
 def _moved_sizes(block: BlockPartition, *, steps: Any) -> BlockPartition:
@@ -120,7 +120,7 @@ def along_block(
     if r < 0:
         if lengths is not None:
             advice = "Convert it with `ra.to_rows`."
-            raise ValueError(complaint(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
+            raise ValueError(error_text(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
         return _each(f(to_rows(x), axis), lambda out: as_block(x, out))
     if r >= len(block.axes):
         rows = f(x.components_as_rows(op), axis - len(block.axes) + 1)

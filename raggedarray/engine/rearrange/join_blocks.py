@@ -4,17 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._array import RaggedArray, as_last, block_in, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import BlockPartition, RowPartition, UniformPartition
 from ..._typing import Array
 from ...backends import kernels, namespace
 from ...structure.agreement import agree, cut, written_alike
 from ...structure.blocks import Elements, addresses, as_table, elements, extents, known_total, on_host, starts, steps
-from ...structure.views import entries, fold
+from ...structure.views import absorb_inner_axes, entries
 from ..broadcast.levels import leveled, same_levels
 from ..index.gather_blocks import numbered
 from ..packing import contiguous, to_blocks
-from .rows import unfold
+from .rows import inner_axes_to_levels
 
 Join = Callable[[str, list[Any], int], Any]
 """Rows joined along an axis: what component numbers do."""
@@ -57,7 +57,7 @@ def _of_other_sizes(forms: list[RaggedArray], r: int) -> bool:
 
 def _unfit(op: str, lead: RaggedArray, x: Any, a: int, i: int) -> ValueError:
     got = f"{tuple(x.shape)} as operand {i}"
-    return ValueError(complaint(op, f"shapes that agree with {lead.shape} but for axis {a}", got, "Align them first."))
+    return ValueError(error_text(op, f"shapes that agree with {lead.shape} but for axis {a}", got, "Align them first."))
 
 
 def _block(x: RaggedArray) -> BlockPartition | None:
@@ -69,9 +69,9 @@ def _below(op: str, x: Any, above: int, lead: RaggedArray, i: int) -> RaggedArra
     if isinstance(x, RaggedArray) and x.block is not None:
         if len(x.partitions) != above + 1:
             want = f"{above} levels above the components, as in {lead.shape}"
-            raise ValueError(complaint(op, want, f"{x.shape} as operand {i}", "Nest both alike."))
+            raise ValueError(error_text(op, want, f"{x.shape} as operand {i}", "Nest both alike."))
         return x
-    rows = unfold(x, above)
+    rows = inner_axes_to_levels(x, above)
     if len(rows.partitions) == above:
         return rows
     below = to_blocks(RaggedArray(rows.values, rows.partitions[above:]))
@@ -84,7 +84,7 @@ def _as_block(x: RaggedArray, axes: int, lead: RaggedArray) -> RaggedArray:
     if block is None:
         values, made = entries(x.values, min(axes, x.values.ndim - 1), block_in(lead).sizes)
         return RaggedArray(values, (*x.partitions, as_last(made)))
-    values, made = fold(x.values, block, axes - len(block.axes))
+    values, made = absorb_inner_axes(x.values, block, axes - len(block.axes))
     return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
 
 
@@ -100,7 +100,7 @@ def _alike(op: str, forms: list[RaggedArray], a: int) -> list[RaggedArray]:
                 raise _unfit(op, forms[0], forms[i], a, i)
         if forms[i].nrows != forms[0].nrows:
             got = f"{forms[0].nrows} and {forms[i].nrows}"
-            raise ValueError(complaint(op, "as many components in each operand", got, "Align them first."))
+            raise ValueError(error_text(op, "as many components in each operand", got, "Align them first."))
     counts = [(*(p.nrows for p in x.partitions),) for x in forms]
     fewest = tuple(min(column) for column in zip(*counts, strict=True))
     out: list[RaggedArray] = []
@@ -138,7 +138,7 @@ def _same_sizes(op: str, each: list[Any], q: int, block: BlockPartition) -> None
         if not k.is_concrete(first, other):
             if k.checking():
                 row = namespace(block.sizes).argmax(namespace(block.sizes).astype(first != other, block.sizes.dtype))
-                text = complaint(
+                text = error_text(
                     op, f"equal sizes along component axis {q}", "others at component {row}", "Align them."
                 )
                 k.check(namespace(block.sizes).all(first == other), text, row=row)
@@ -149,7 +149,7 @@ def _same_sizes(op: str, each: list[Any], q: int, block: BlockPartition) -> None
             row = 0 if isinstance(bad, bool) else int(bad.argmax())
             a, b = (n if isinstance(n, int) else int(n[row]) for n in (one, two))
             got = f"{a} and {b} at component {row} of operand {i}"
-            raise ValueError(complaint(op, f"equal sizes along component axis {q}", got, "Align them first."))
+            raise ValueError(error_text(op, f"equal sizes along component axis {q}", got, "Align them first."))
 
 
 def _table(axes: list[int | None], sizes: list[Any], like: Array) -> Array:
@@ -174,7 +174,7 @@ def _append(op: str, forms: list[RaggedArray], a: int, join: Join) -> RaggedArra
         numbers.append(rebuild(x.nrows, x.partitions[:-1], every[base : base + n]))
         base += n
     found = join(op, numbers, a)
-    found = unfold(found, found.ndim - 1)
+    found = inner_axes_to_levels(found, found.ndim - 1)
     made = k.call(numbered, block, found.values, found.partitions)
     return contiguous(RaggedArray(values, (*found.partitions, as_last(made))))
 
@@ -200,7 +200,7 @@ def _along(op: str, forms: list[RaggedArray], r: int) -> RaggedArray:
     table = forms[0].kernels.call(_table_body, blocks, axes=tuple(axes), r=r)
     made = BlockPartition(table, axes=tuple(axes), bound=0)
     total = known_total(made)
-    bound = total if isinstance(total, int) and forms[0].kernels.trims else sum(b.bound for b in blocks)
+    bound = total if isinstance(total, int) and forms[0].kernels.has_exact_sizes else sum(b.bound for b in blocks)
     made = BlockPartition(table, axes=tuple(axes), bound=bound)
     values = forms[0].kernels.call(_along_body, [x.values for x in forms], blocks, made, r=r)
     return RaggedArray(values, (*forms[0].partitions[:-1], as_last(made)))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, entry_counts
 from ..._typing import Array
 from ...backends import Kernels, Segments, common, is_array, kernels, kind, namespace
@@ -18,12 +18,12 @@ from ...structure.levels import (
     take_entries,
 )
 from ..arguments import level_sizes, sizes_of
-from ..broadcast.rows import into
+from ..broadcast.rows import move_to
 from ..bucket_size import bucket_size
 from ..index.take_rows import agree_above
 from ..indices import to_dtype, widened
-from ..overflow import fits, spoil, with_mark
-from .rows import unfold, used_at
+from ..overflow import check_capacity, fill_unless, with_mark
+from .rows import inner_axes_to_levels, used_at
 
 Sizes = int | tuple[int, ...] | None
 
@@ -35,9 +35,9 @@ def not_negative(op: str, k: Kernels, counts: Array, what: str, advice: str) -> 
     xp = namespace(counts)
     low = int(k.host(counts).min()) if k.is_concrete(counts) else xp.min(counts)
     if isinstance(low, int) and low < 0:
-        raise ValueError(complaint(op, f"{what} of at least 0", f"{low}", advice))
+        raise ValueError(error_text(op, f"{what} of at least 0", f"{low}", advice))
     if not isinstance(low, int) and k.checking():
-        k.check(low >= 0, complaint(op, f"{what} of at least 0", "{low}", advice), low=low)
+        k.check(low >= 0, error_text(op, f"{what} of at least 0", "{low}", advice), low=low)
     return True if isinstance(low, int) else low >= 0
 
 
@@ -54,9 +54,11 @@ def per_row(op: str, x: RaggedArray, k: Kernels, axis: int, given: Any, what: st
     found = tuple(given.shape)
     if kind(given.dtype) not in ("int", "uint") or found not in ((), shape):
         got = f"{given.dtype} of shape {found}"
-        raise TypeError(complaint(op, f"an integer {what}, or one per row, of shape {shape}", got, "Pass one per row."))
+        raise TypeError(
+            error_text(op, f"an integer {what}, or one per row, of shape {shape}", got, "Pass one per row.")
+        )
     if isinstance(given, RaggedArray):
-        given = unfold(into(k, widened(given, k)).used_values(), axis - 1)
+        given = inner_axes_to_levels(move_to(k, widened(given, k)).used_values(), axis - 1)
         counts = k.call(_or_zero, given.values, given.partitions)
     else:
         counts = k.asarray(widened(given, k))
@@ -68,7 +70,7 @@ def pad_each(x: RaggedArray, before: Any, after: Any, axis: int, fill: Array | N
     """Rows longer by counts of their own, at their ends."""
     arrays = [a.values if isinstance(a, RaggedArray) else a for a in (before, after) if is_array(a)]
     k = common("pad", [x.values, *arrays])
-    x = unfold(into(k, x).used_values(), max(axis, x.ragged_rank))
+    x = inner_axes_to_levels(move_to(k, x).used_values(), max(axis, x.ragged_rank))
     (first, fine), (last, good) = (
         per_row("pad", x, k, axis, a, what) for a, what in ((before, "before"), (after, "after"))
     )
@@ -83,12 +85,12 @@ def pad_each(x: RaggedArray, before: Any, after: Any, axis: int, fill: Array | N
 def _limit(op: str, k: Kernels, need: Array, have: int, given: int | None) -> tuple[int, Any]:
     """A static size for ``need`` entries, and whether they fit it."""
     if given is not None:
-        return given, fits(op, need, given, "capacity", "capacity=")
+        return given, check_capacity(op, need, given, "capacity", "capacity=")
     if not k.is_concrete(need):
         advice = "Pass `capacity=`."
-        raise DynamicShapeError(complaint(op, "a static capacity", "traced counts or lengths", advice))
+        raise DynamicShapeError(error_text(op, "a static capacity", "traced counts or lengths", advice))
     exact = int(need)
-    return (exact if k.trims else have if exact <= have else bucket_size(exact)), True
+    return (exact if k.has_exact_sizes else have if exact <= have else bucket_size(exact)), True
 
 
 def _padded_lengths(
@@ -134,17 +136,17 @@ def _pad_each(
         added = vp.reshape(used & ~inside, (values.shape[0], *(1,) * (values.ndim - 1)))
         fill = vp.reshape(fill, (1,) * (values.ndim - fill.ndim) + tuple(fill.shape))
         values = vp.where(added, fill, values)
-    return spoil(values, ok), new[axis - 1 :]
+    return fill_unless(values, ok), new[axis - 1 :]
 
 
 def repeat_entries(x: RaggedArray, repeats: RaggedArray, axis: int, capacity: Sizes) -> Any:
     """Every entry along ``axis`` as often as its own count, which lies in the same rows, says."""
     if kind(repeats.dtype) not in ("int", "uint") or repeats.ndim != axis + 1:
         got, expected = f"{repeats.dtype} of shape {repeats.shape}", f"integer repeats of shape {x.shape[: axis + 1]}"
-        raise TypeError(complaint("repeat", expected, got, "Pass one per entry."))
+        raise TypeError(error_text("repeat", expected, got, "Pass one per entry."))
     k = common("repeat", [x.values, repeats.values])
-    x = unfold(into(k, x).used_values(), max(axis, x.ragged_rank))
-    mine = unfold(into(k, widened(repeats, k)).used_values(), axis)
+    x = inner_axes_to_levels(move_to(k, x).used_values(), max(axis, x.ragged_rank))
+    mine = inner_axes_to_levels(move_to(k, widened(repeats, k)).used_values(), axis)
     agree_above("repeat", x, mine, axis)
     given = k.call(_or_zero, mine.values, mine.partitions)
     fine = not_negative("repeat", k, given, "repeats", "Pass counts.")
@@ -199,4 +201,4 @@ def _repeated(
     made = RowPartition(splits)
     index = _entry_of(each, count=limits[0])
     values, new = take_entries(values, partitions, axis, made, index, limits[1:])
-    return spoil(values, ok), (made, *new[axis:])
+    return fill_unless(values, ok), (made, *new[axis:])

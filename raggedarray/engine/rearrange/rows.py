@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
 from ..._typing import Array, Axis
 from ...backends import Segments, is_array, kernels, namespace
@@ -27,14 +27,14 @@ def array_of(op: str, x: Any) -> Any:
     if isinstance(x, RaggedArray):
         return x.used_values()
     if not is_array(x):
-        raise TypeError(complaint(op, "a RaggedArray or an array", type(x).__name__, "Make one with `ra.ragged`."))
+        raise TypeError(error_text(op, "a RaggedArray or an array", type(x).__name__, "Make one with `ra.ragged`."))
     return x
 
 
 def one_axis(op: str, axis: Any, ndim: int) -> int:
     """An axis as a non-negative int."""
     if isinstance(axis, tuple | list) or axis is None:
-        raise TypeError(complaint(op, "one axis", repr(axis), "Pass an int."))
+        raise TypeError(error_text(op, "one axis", repr(axis), "Pass an int."))
     return normal_axes(op, axis, ndim)[0]
 
 
@@ -45,7 +45,7 @@ def axes_in_order(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     return tuple(a % ndim for a in given)
 
 
-def unfold(x: RaggedArray | Array, rank: int) -> RaggedArray:
+def inner_axes_to_levels(x: RaggedArray | Array, rank: int) -> RaggedArray:
     """The same array with ``rank`` partitions, the first of its inner axes as uniform levels."""
     partitions: tuple[Partition, ...] = x.partitions if isinstance(x, RaggedArray) else ()
     values = x.values if isinstance(x, RaggedArray) else x
@@ -61,7 +61,7 @@ def index_limit(op: str, xs: Iterable[RaggedArray], sizes: Iterable[int]) -> Non
     splits = [p.splits for x in xs for p in x.partitions if isinstance(p, RowPartition)]
     limit, most = max(int(namespace(s).iinfo(s.dtype).max) for s in splits), max(sizes)
     if most > limit:
-        raise OverflowError(complaint(op, f"up to {limit} entries", f"{most}", "Use int64 splits (on JAX, x64)."))
+        raise OverflowError(error_text(op, f"up to {limit} entries", f"{most}", "Use int64 splits (on JAX, x64)."))
 
 
 def used_at(partitions: tuple[Partition, ...], level: int) -> Any:
@@ -212,7 +212,7 @@ def _rows(p: RowPartition, size: int) -> tuple[Segments, Array, Any]:
     """Rows as segments, the entries by number, and which of them are in use: None if all are."""
     xp, k = namespace(p.splits), kernels(p.splits)
     here = xp.arange(size, dtype=p.splits.dtype)
-    if k.trims:
+    if k.has_exact_sizes:
         used = int(p.splits[-1])
         return Segments(p.nrows, splits=p.splits), here, None if used == size else here < used
     return Segments(p.nrows, ids=parents(p, size, p.splits)), here, here < p.splits[-1]

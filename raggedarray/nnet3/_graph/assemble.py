@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import complaint
+from ..._errors import error_text
 from .._program import Epoch, Layer, Part, Program, Term
 from .._reads import Same, Window
 from ..components import Component
@@ -142,4 +142,4 @@ def _check_aligned(name: str, window: Window, indexes: Ints) -> None:
     if len(off):
         expected = f"rows of {name!r} asked for at multiples of t = {window.align}"
         got = f"t = {off[0, 1]}"
-        raise ValueError(complaint("compile", expected, got, f"Read it through Round(..., {window.align})."))
+        raise ValueError(error_text("compile", expected, got, f"Read it through Round(..., {window.align})."))

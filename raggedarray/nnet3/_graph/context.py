@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import complaint
+from ..._errors import error_text
 from .rows import Graph
 from .topology import Topology
 
@@ -33,7 +33,7 @@ def _context(topology: Topology, shift: int, modulus: int) -> tuple[int, int]:
             return first, width - last
         width *= 2
     expected = f"an output that can be computed from {LAST // 2} frames of input"
-    raise ValueError(complaint("context", expected, "none", "Check the offsets of the network, or its recurrences."))
+    raise ValueError(error_text("context", expected, "none", "Check the offsets of the network, or its recurrences."))
 
 
 def computable(topology: Topology, shift: int, width: int, modulus: int) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import complaint
+from ..._errors import error_text
 from .._indexes import format_indexes
 from .rows import Graph
 from .rules import Span
@@ -42,7 +42,7 @@ def uncomputable(graph: Graph, context: Callable[[], str]) -> ValueError:
     advice += ["Make what a recurrence reads of itself optional with IfDefined."] if nodes else []
     got = f"{which}. Missing: {'; '.join(lacks)}" if lacks else which
     return ValueError(
-        complaint("compile", "outputs that can be computed", got, " ".join(advice) or "Give the inputs they need.")
+        error_text("compile", "outputs that can be computed", got, " ".join(advice) or "Give the inputs they need.")
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import complaint
+from ..._errors import error_text
 
 Ints = NDArray[np.int32]
 Edges = Sequence[tuple[int, int, bool, Ints, Ints]]
@@ -47,7 +47,7 @@ def waves_of(used: Mapping[int, NDArray[np.bool_]], edges: Edges, names: Mapping
         expected = "nodes that can be put in an order"
         got = f"a cycle at one frame, or in both directions of time, through {', '.join(map(repr, stuck))}"
         raise ValueError(
-            complaint("compile", expected, got, "Let each recurrence go one way in time, or split the node.")
+            error_text("compile", expected, got, "Let each recurrence go one way in time, or split the node.")
         )
     return waves
 

@@ -22,9 +22,9 @@ from . import (
     statistics,
     temporal,
 )
-from ._base import NONE, Component, Facts, Params
+from ._base import NONE, Component, Params, RowContext
 
-__all__ = ["NONE", "TYPES", "Component", "Facts", "Params", "make_component"]
+__all__ = ["NONE", "TYPES", "Component", "Params", "RowContext", "make_component"]
 
 _FILES = (affine, scaling, elementwise, batchnorm, blocks, clipping, dropout, gates, temporal, statistics, attention)
 TYPES: dict[str, type[Component]] = {c.kind: c for file in (*_FILES, composite) for c in file.KINDS}

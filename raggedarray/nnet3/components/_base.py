@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import jax
 import numpy as np
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, Namespace
 from ...backends.jax.rows import alike
 from .._lines import REQUIRED as REQUIRED
@@ -24,7 +24,7 @@ NONE = int(np.iinfo(np.int32).max)
 """The row number of a missing row: past the end of every array."""
 
 
-class Facts(NamedTuple):
+class RowContext(NamedTuple):
     """What a formula may know of the rows it works on.
 
     sources  ``int[rows]`` per tap: row of the input, -1 or `NONE` where it is missing
@@ -42,7 +42,7 @@ class Facts(NamedTuple):
     groups: Array | None = None
     valid: Array | None = None
     noise: Array | None = None
-    parts: "tuple[Facts, ...]" = ()
+    parts: "tuple[RowContext, ...]" = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,17 +114,17 @@ class Component:
         shapes = jax.eval_shape(self.init, jax.random.key(0)) if self.trained else {}
         return sum(int(np.prod(shapes[name].shape)) for name in self.trained)
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Output rows ``[rows, output_dim]`` of input rows ``x``."""
         raise NotImplementedError
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Derivatives by the input and by the trained numbers, in NumPy."""
         raise NotImplementedError
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
-        """Facts of the output rows ``index``, made on the host."""
-        return Facts(sources, pairs)
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
+        """RowContext of the output rows ``index``, made on the host."""
+        return RowContext(sources, pairs)
 
     @classmethod
     def keys_of(cls, params: Params) -> dict[str, int]:
@@ -139,7 +139,7 @@ class Component:
         """Random numbers of each group, from a JAX key."""
         return None
 
-    def drawn(self, facts: Facts, key: Any) -> Facts:
+    def drawn(self, facts: RowContext, key: Any) -> RowContext:
         """The facts with random numbers, if any are needed."""
         if not self.needs_key():
             return facts
@@ -150,7 +150,7 @@ class Component:
         """Whether `statistics` gives anything."""
         return False
 
-    def statistics(self, params: Params, x: Array, facts: Facts) -> Params:
+    def statistics(self, params: Params, x: Array, facts: RowContext) -> Params:
         """Numbers that these rows change without training, in JAX."""
         return {}
 
@@ -174,7 +174,7 @@ class Component:
 
     def fault(self, expected: str, got: object, advice: str) -> ValueError:
         """An error about this component."""
-        return ValueError(complaint(self.kind, expected, got, advice))
+        return ValueError(error_text(self.kind, expected, got, advice))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +239,7 @@ def pick(xp: Namespace, x: Array, rows: Array) -> Array:
     return out
 
 
-def unpick(dy: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+def scatter_add(dy: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """The derivative of `pick`: rows added back where they came from."""
     out = np.zeros((count, *dy.shape[rows.ndim :]), dy.dtype)
     there = (rows >= 0) & (rows < count)
@@ -264,7 +264,7 @@ _identity = jax.custom_vjp(lambda rule, x, mark: x, nondiff_argnums=(0,))
 _identity.defvjp(_identity_fwd, _identity_bwd)
 
 
-def still(xp: Namespace, x: Array) -> Array:
+def stop_gradient(xp: Namespace, x: Array) -> Array:
     """``x`` as a constant for the gradient."""
     return x if xp is np else jax.lax.stop_gradient(x)
 

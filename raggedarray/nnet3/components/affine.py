@@ -7,7 +7,7 @@ import jax
 
 from ..._typing import Array, Namespace
 from . import _files
-from ._base import Component, Facts, Params, Updatable, normal, positive
+from ._base import Component, Params, RowContext, Updatable, normal, positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +54,11 @@ class Affine(Updatable):
         """Matrix and bias."""
         return params["linear_params"], params["bias_params"]
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """A matrix product and a bias."""
         return xp.matmul(x, params["linear_params"].T) + params["bias_params"][None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Two matrix products and a sum."""
         return dy @ params["linear_params"], {"linear_params": dy.T @ x, "bias_params": dy.sum(axis=0)}
 
@@ -109,11 +109,11 @@ class Linear(Affine):
         """The matrix."""
         return params["params"], None
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """A matrix product."""
         return xp.matmul(x, params["params"].T)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Two matrix products."""
         return dy @ params["params"], {"params": dy.T @ x}
 

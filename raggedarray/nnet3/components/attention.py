@@ -7,7 +7,7 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Taps
-from ._base import REQUIRED, Component, Facts, Params, pick, positive, unpick
+from ._base import REQUIRED, Component, Params, RowContext, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class RestrictedAttention(Component):
     def _own(self) -> int:
         return self.num_left_inputs
 
-    def _parts(self, xp: Namespace, x: Array, facts: Facts) -> tuple[Array, Array, Array, Array]:
+    def _parts(self, xp: Namespace, x: Array, facts: RowContext) -> tuple[Array, Array, Array, Array]:
         """Keys and values ``[rows, K, heads, dim]``, queries and biases ``[rows, heads, dim]``."""
         k, v = self.key_dim, self.value_dim
         heads = xp.reshape(x, (-1, self.num_heads, self.input_dim // self.num_heads))
@@ -84,7 +84,7 @@ class RestrictedAttention(Component):
         e = xp.exp(scores - xp.max(scores, axis=2, keepdims=True))
         return e / xp.sum(e, axis=2, keepdims=True)
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Softmax over the window."""
         keys, values, query, bias = self._parts(xp, x, facts)
         weights = self._weights(xp, keys, query, bias)
@@ -93,7 +93,7 @@ class RestrictedAttention(Component):
             out = xp.concatenate([out, weights], axis=2)
         return xp.reshape(out, (-1, self.output_dim))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Through weights and values, back to the frames of the window."""
         k, v, scale = self.key_dim, self.value_dim, self.key_scale
         keys, values, query, bias = self._parts(np, x, facts)
@@ -110,8 +110,8 @@ class RestrictedAttention(Component):
         dx = np.zeros((rows, self.num_heads, self.input_dim // self.num_heads), x.dtype)
         seen = np.concatenate([dkeys, dvalues], axis=3)
         for j, at in enumerate(facts.sources):
-            dx[:, :, : k + v] += unpick(seen[:, j], at, rows)
-        dx[:, :, k + v :] += unpick(np.concatenate([dquery, dscores], axis=2), facts.sources[self._own], rows)
+            dx[:, :, : k + v] += scatter_add(seen[:, j], at, rows)
+        dx[:, :, k + v :] += scatter_add(np.concatenate([dquery, dscores], axis=2), facts.sources[self._own], rows)
         return dx.reshape(x.shape), {}
 
 

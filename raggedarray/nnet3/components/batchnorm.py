@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Facts, Params, Rowwise, divides, positive
+from ._base import Component, Params, RowContext, Rowwise, divides, positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,14 +44,14 @@ class BatchNorm(Rowwise):
         zeros = jnp.zeros(self.block_dim, jnp.float32)
         return {"count": jnp.zeros((), jnp.float32), "stats_mean": zeros, "stats_var": zeros}
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """``(x - mean) target-rms / sqrt(variance + epsilon)``."""
         rows = xp.reshape(x, (-1, self.block_dim))
         mean, var = self._stored(xp, params) if self.test_mode else self._moments(xp, rows, facts.valid)[1:]
         y = (rows - mean[None, :]) * (self.target_rms * (var + self.epsilon) ** -0.5)[None, :]
         return xp.reshape(y, x.shape)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Through mean and variance in training."""
         shape, rows, dy = x.shape, x.reshape(-1, self.block_dim), dy.reshape(-1, self.block_dim)
         if self.test_mode:
@@ -69,7 +69,7 @@ class BatchNorm(Rowwise):
         """In training."""
         return not self.test_mode
 
-    def statistics(self, params: Params, x: Array, facts: Facts) -> Params:
+    def statistics(self, params: Params, x: Array, facts: RowContext) -> Params:
         """The numbers after these rows: those of all rows ever seen, as if in one batch."""
         rows = jax.lax.stop_gradient(jnp.reshape(x, (-1, self.block_dim)))
         count, mean, var = self._moments(jnp, rows, facts.valid)

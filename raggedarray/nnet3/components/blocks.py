@@ -7,7 +7,7 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Blocks, Reads
-from ._base import REQUIRED, Component, Facts, Params, divides, pick, positive, unpick
+from ._base import REQUIRED, Component, Params, RowContext, divides, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class ElementwiseProduct(Narrowing):
 
     kind: ClassVar[str] = "ElementwiseProductComponent"
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Block times block."""
         parts = xp.reshape(x, (-1, self.count, self.output_dim))
         y = parts[:, 0]
@@ -42,7 +42,7 @@ class ElementwiseProduct(Narrowing):
             y = y * parts[:, k]
         return y
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The product of the other blocks, so that a 0 does no harm."""
         parts = x.reshape(-1, self.count, self.output_dim)
         others = [np.prod(np.delete(parts, k, axis=1), axis=1) for k in range(self.count)]
@@ -58,11 +58,11 @@ class SumBlock(Narrowing):
     backprop_needs: ClassVar[frozenset[str]] = frozenset()
     scale: float = 1.0
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """A sum over blocks."""
         return self.scale * xp.sum(xp.reshape(x, (-1, self.count, self.output_dim)), axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The same for every block."""
         return np.tile(self.scale * dy, (1, self.count)), {}
 
@@ -74,12 +74,12 @@ class Pnorm(Narrowing):
     kind: ClassVar[str] = "PnormComponent"
     backprop_needs: ClassVar[frozenset[str]] = frozenset({"input", "output"})
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """The root of the sum of squares; its derivative at 0 is 0."""
         square = xp.sum(xp.reshape(x, (-1, self.output_dim, self.count)) ** 2, axis=2)
         return xp.where(square > 0, xp.sqrt(xp.where(square > 0, square, 1)), 0)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """``x / y``."""
         ratio = np.where(y > 0, dy / np.where(y > 0, y, 1), 0)
         return x * np.repeat(ratio, self.count, axis=1), {}
@@ -106,13 +106,13 @@ class SumGroup(Component):
         object.__setattr__(self, "input_dim", sum(self.sizes))
         object.__setattr__(self, "output_dim", len(self.sizes))
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Group by group."""
         ends = np.cumsum(self.sizes)
         sums = [xp.sum(x[:, end - size : end], axis=1) for end, size in zip(ends, self.sizes, strict=True)]
         return xp.stack(sums, axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The same for each column of a group."""
         return np.repeat(dy, self.sizes, axis=1), {}
 
@@ -136,11 +136,11 @@ class Permute(Component):
         """Columns."""
         return len(self.column_map)
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Columns by number."""
         return xp.take(x, np.asarray(self.column_map), axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The inverse order."""
         return dy[:, np.argsort(self.column_map)], {}
 
@@ -157,21 +157,21 @@ class Distribute(Narrowing):
         """The row that holds the block."""
         return Blocks(self.count)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
         """The block of each row."""
-        return Facts(sources, mark=(index[:, 2] % self.count).astype(np.int32))
+        return RowContext(sources, mark=(index[:, 2] % self.count).astype(np.int32))
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Rows, then blocks, by number."""
         parts = xp.reshape(x, (-1, self.output_dim))
         return pick(xp, parts, self._blocks(xp, facts, x.shape[0]))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Blocks put back."""
-        dx = unpick(dy, self._blocks(np, facts, x.shape[0]), x.shape[0] * self.count)
+        dx = scatter_add(dy, self._blocks(np, facts, x.shape[0]), x.shape[0] * self.count)
         return dx.reshape(x.shape), {}
 
-    def _blocks(self, xp: Namespace, facts: Facts, rows: int) -> Array:
+    def _blocks(self, xp: Namespace, facts: RowContext, rows: int) -> Array:
         source = facts.sources[0]
         there = (source >= 0) & (source < rows)
         return xp.where(there, xp.where(there, source, 0) * self.count + facts.mark, rows * self.count)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Facts, Params, Rowwise, gradient_by
+from ._base import Component, Params, RowContext, Rowwise, gradient_by
 
 
 def _norm(xp: Namespace, dy: Array) -> Array:
@@ -36,18 +36,18 @@ class BackpropTruncation(Rowwise):
             got = f"{self.zeroing_interval}, {self.recurrence_interval}"
             raise self.fault("zeroing-interval and recurrence-interval of at least 1", got, "Change them.")
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
         """Which rows cross a multiple of the zeroing interval, counted from n."""
         t = index[:, 1].astype(np.int64) - index[:, 0]
         interval = self.zeroing_interval
-        return Facts(mark=(t // interval != (t - self.recurrence_interval) // interval).astype(np.int32))
+        return RowContext(mark=(t // interval != (t - self.recurrence_interval) // interval).astype(np.int32))
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """A scale."""
         y = gradient_by(xp, self._rule, x, facts.mark)
         return y if self.scale == 1.0 else y * self.scale
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Scaled, then cut or shrunk."""
         return self._rule(np, dy * self.scale, facts.mark), {}
 
@@ -80,11 +80,11 @@ class ClipGradient(Rowwise):
     clipping_threshold: float = 15.0
     norm_based_clipping: bool = False
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """The identity."""
         return gradient_by(xp, self._rule, x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Clipped."""
         return self._rule(np, dy, None), {}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Same
-from ._base import REQUIRED, Component, Facts, Params, Updatable
+from ._base import REQUIRED, Component, Params, RowContext, Updatable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,11 +67,11 @@ class Composite(Updatable):
         """If a part does."""
         return any(part.needs_key() for part in self.components)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
         """One set of facts per part."""
-        return Facts(parts=tuple(part.facts(index, sources, pairs) for part in self.components))
+        return RowContext(parts=tuple(part.facts(index, sources, pairs) for part in self.components))
 
-    def drawn(self, facts: Facts, key: Any) -> Facts:
+    def drawn(self, facts: RowContext, key: Any) -> RowContext:
         """Each part from a key of its own."""
         pairs = enumerate(zip(self.components, facts.parts, strict=True))
         return facts._replace(parts=tuple(part.drawn(own, jax.random.fold_in(key, k)) for k, (part, own) in pairs))
@@ -81,7 +81,7 @@ class Composite(Updatable):
         """If a part does."""
         return any(part.gathers for part in self.components)
 
-    def statistics(self, params: Params, x: Array, facts: Facts) -> Params:
+    def statistics(self, params: Params, x: Array, facts: RowContext) -> Params:
         """Of the parts, where they have any."""
         values = self.values(jnp, params, x, facts)
         new: Params = {}
@@ -103,7 +103,7 @@ class Composite(Updatable):
         texts = {f"component{k}": part.text() for k, part in enumerate(parts, start=1)}
         return replace(self, components=parts, keys={**self.keys, **texts})
 
-    def values(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> list[Array]:
+    def values(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> list[Array]:
         """What each part reads, and last what the last one gives."""
         values = [x]
         for k, part in enumerate(self.components):
@@ -111,11 +111,11 @@ class Composite(Updatable):
             values.append(part.forward(xp, params.get(f"component{k + 1}", {}), values[-1], own))
         return values
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Part after part."""
         return self.values(xp, params, x, facts)[-1]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """From the last part to the first; the values between are computed again."""
         values = self.values(np, params, x, facts)
         grads: Params = {}

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Nothing, Reads
-from ._base import Component, Facts, Params, Rowwise, divides, pick, positive
+from ._base import Component, Params, RowContext, Rowwise, divides, pick, positive
 
 
 def _per_group(draw: Any, key: Any, groups: Array) -> Array:
@@ -31,9 +31,9 @@ def _proportion(component: Component, value: float, name: str = "dropout-proport
         raise component.fault(f"{name} from 0 to {below:g}", value, "Change it.")
 
 
-def _grouped(index: np.ndarray) -> Facts:
+def _grouped(index: np.ndarray) -> RowContext:
     groups, mark = np.unique(index, axis=0, return_inverse=True)
-    return Facts(mark=mark.reshape(-1).astype(np.int32), groups=groups.astype(np.int32))
+    return RowContext(mark=mark.reshape(-1).astype(np.int32), groups=groups.astype(np.int32))
 
 
 class _RowByRow:
@@ -46,10 +46,10 @@ class _RowByRow:
         """In training."""
         return not self.test_mode and self.dropout_proportion > 0
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
         """Each row is its own group."""
         rows = np.arange(index.shape[0], dtype=np.int32)
-        return Facts(mark=rows, groups=index.astype(np.int32)) if self.needs_key() else Facts()
+        return RowContext(mark=rows, groups=index.astype(np.int32)) if self.needs_key() else RowContext()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +74,13 @@ class Dropout(_RowByRow, Rowwise):
         keep = 1 - self.dropout_proportion
         return _per_group(lambda k: jax.random.bernoulli(k, keep, (width,)).astype(jnp.float32), key, groups)
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """A mask, or a scale."""
         if not self.needs_key():
             return x * (1 - self.dropout_proportion)
         return x * pick(xp, facts.noise, facts.mark)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The same factor."""
         return self.forward(np, params, dy, facts), {}
 
@@ -123,10 +123,10 @@ class GeneralDropout(Rowwise):
         """In training."""
         return not self.test_mode and (self.dropout_proportion > 0 or self.specaugment_max_proportion > 0)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
         """Rows of one sequence and one period are a group."""
         if not self.needs_key():
-            return Facts()
+            return RowContext()
         period = index[:, 1] // self.time_period if self.time_period else np.zeros_like(index[:, 1])
         return _grouped(np.stack([index[:, 0], period], axis=1))
 
@@ -147,14 +147,14 @@ class GeneralDropout(Rowwise):
             return 1 + 2 * p * jax.random.uniform(key, (width,), jnp.float32, -1, 1)
         return jax.random.bernoulli(key, 1 - p, (width,)).astype(jnp.float32) / (1 - p)
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """A mask, or the identity."""
         if not self.needs_key():
             return x
         mask = xp.tile(pick(xp, facts.noise, facts.mark), (1, self.dim // self.block_dim))
         return x * mask
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The same mask."""
         return self.forward(np, params, dy, facts), {}
 
@@ -190,14 +190,14 @@ class DropoutMask(_RowByRow, Component):
             return _per_group(lambda k: 1 + 2 * p * jax.random.uniform(k, shape, jnp.float32, -1, 1), key, groups)
         return _per_group(lambda k: jax.random.bernoulli(k, 1 - p, shape).astype(jnp.float32), key, groups)
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """A mask, or a constant."""
         if not self.needs_key():
             mean = 1.0 if self.continuous else 1 - self.dropout_proportion
             return xp.full((x.shape[0], self.output_dim), mean, dtype=x.dtype)
         return pick(xp, facts.noise, facts.mark)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Nothing."""
         return np.zeros_like(x), {}
 
@@ -231,10 +231,10 @@ class SpecAugmentTimeMask(Rowwise):
         p = self.zeroed_proportion
         return max(round(self.time_mask_max_frames * (1 - p) / p), 1)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> Facts:
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
         """Sequence, and frame from its first one; ``groups`` has a column for each pair of stretches."""
         if not self.needs_key() or not index.shape[0]:
-            return Facts(mark=np.zeros((index.shape[0], 2), np.int32), groups=np.zeros((0, 8), np.int32))
+            return RowContext(mark=np.zeros((index.shape[0], 2), np.int32), groups=np.zeros((0, 8), np.int32))
         sequences, mark = np.unique(index[:, 0], return_inverse=True)
         first = np.full(sequences.shape, NO_TIME, np.int64)
         np.minimum.at(first, mark, index[:, 1])
@@ -242,7 +242,7 @@ class SpecAugmentTimeMask(Rowwise):
         pairs_of_stretches = 2 * int(frame.max() + 1) // max((self._kept_frames + self.time_mask_max_frames) // 2, 1)
         columns = 8 * (pairs_of_stretches // 8 + 2)
         groups = np.broadcast_to(sequences[:, None], (sequences.shape[0], columns))
-        return Facts(mark=np.stack([mark, frame], axis=1).astype(np.int32), groups=groups.astype(np.int32))
+        return RowContext(mark=np.stack([mark, frame], axis=1).astype(np.int32), groups=groups.astype(np.int32))
 
     def noise(self, key: Any, groups: Array) -> Array:
         """Ends of the stretches of each sequence: kept, zeroed, kept, ..., from a random start."""
@@ -257,7 +257,7 @@ class SpecAugmentTimeMask(Rowwise):
 
         return _per_group(ends, key, groups[:, :1])
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Rows in use times 0 or 1."""
         if not self.needs_key():
             return x
@@ -266,7 +266,7 @@ class SpecAugmentTimeMask(Rowwise):
         passed = xp.sum(ends <= facts.mark[:, 1:2], axis=1)
         return x * (passed % 2 == 0).astype(x.dtype)[:, None]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The same mask."""
         return self.forward(np, params, dy, facts), {}
 

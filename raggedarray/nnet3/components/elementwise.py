@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Facts, Params, Rowwise, divides, gradient_by, positive, sigmoid
+from ._base import Component, Params, RowContext, Rowwise, divides, gradient_by, positive, sigmoid
 
 NONLINEAR_TAGS = (
     *("Dim", "BlockDim?", "ValueAvg", "DerivAvg", "Count", "OderivRms", "OderivCount"),
@@ -38,11 +38,11 @@ class RectifiedLinear(Nonlinear):
 
     kind: ClassVar[str] = "RectifiedLinearComponent"
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """The positive part; NaN stays NaN."""
         return xp.where(x <= 0, xp.zeros_like(x), x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Passes where the output is positive."""
         return dy * (y > 0), {}
 
@@ -53,11 +53,11 @@ class Sigmoid(Nonlinear):
 
     kind: ClassVar[str] = "SigmoidComponent"
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """The logistic function."""
         return sigmoid(xp, x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """``y (1 - y)``."""
         return dy * y * (1 - y), {}
 
@@ -68,11 +68,11 @@ class Tanh(Nonlinear):
 
     kind: ClassVar[str] = "TanhComponent"
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """The hyperbolic tangent."""
         return xp.tanh(x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """``1 - y²``."""
         return dy * (1 - y * y), {}
 
@@ -83,12 +83,12 @@ class LogSoftmax(Nonlinear):
 
     kind: ClassVar[str] = "LogSoftmaxComponent"
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Shifted by the row's maximum."""
         x = x - xp.max(x, axis=1, keepdims=True)
         return x - xp.log(xp.sum(xp.exp(x), axis=1, keepdims=True))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """``dy - softmax Σ dy``."""
         return dy - np.exp(y) * dy.sum(axis=1, keepdims=True), {}
 
@@ -99,12 +99,12 @@ class Softmax(Nonlinear):
 
     kind: ClassVar[str] = "SoftmaxComponent"
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Shifted by the row's maximum."""
         e = xp.exp(x - xp.max(x, axis=1, keepdims=True))
         return xp.maximum(e / xp.sum(e, axis=1, keepdims=True), 1e-20)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """``y (dy - Σ y dy)``."""
         return y * (dy - (y * dy).sum(axis=1, keepdims=True)), {}
 
@@ -119,11 +119,11 @@ class NoOp(Rowwise):
     in_place: ClassVar[bool] = True
     backprop_scale: float = 1.0
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """The identity."""
         return x if self.backprop_scale == 1.0 else gradient_by(xp, self._rule, x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """``backprop-scale dy``."""
         return self._rule(np, dy, None), {}
 
@@ -157,7 +157,7 @@ class Normalize(Component):
     def _square(self, xp: Namespace, x: Array) -> Array:
         return xp.sum(x * x, axis=1, keepdims=True) / (self.block_dim * self.target_rms**2)
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """``x`` over its scaled norm, which is floored at 2⁻³³."""
         rows = x.shape[0]
         x = xp.reshape(x, (-1, self.block_dim))
@@ -167,7 +167,7 @@ class Normalize(Component):
             y = xp.concatenate([y, 0.5 * xp.log(square) + float(np.log(self.target_rms))], axis=1)
         return xp.reshape(y, (rows, self.output_dim))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Of the quotient; below the floor the norm is a constant."""
         shape, block = x.shape, self.block_dim
         x, dy = x.reshape(-1, block), dy.reshape(-1, block + self.add_log_stddev)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import REQUIRED, Component, Facts, Params, Updatable, normal, positive, sigmoid
+from ._base import REQUIRED, Component, Params, RowContext, Updatable, normal, positive, sigmoid
 
 SELF_REPAIR = frozenset({"self-repair-scale", "self-repair-threshold", "tanh-self-repair-threshold"}) | {
     "sigmoid-self-repair-threshold"
@@ -64,12 +64,12 @@ class LstmNonlinearity(Updatable):
         o = sigmoid(xp, o + peep[2:3] * c)
         return i, f, g, o, before, c, si, sf, so
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """``c = f c₋ + i tanh g``, ``m = o tanh c``, with gates that see the cell."""
         *_, o, _, c, _, _, so = self._gates(xp, params, x)
         return xp.concatenate([c, o * xp.tanh(c) * so], axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """By the chain rule, from the output gate back."""
         n, peep = self.cell_dim, params["params"]
         i, f, g, o, before, c, si, sf, so = self._gates(np, params, x)
@@ -137,13 +137,13 @@ class GruNonlinearity(Updatable):
         z, reset, part, before = x[:, :c], x[:, c : c + r], x[:, c + r : 2 * c + r], x[:, 2 * c + r : 3 * c + r]
         return z, reset, part, before, before if self._plain else x[:, 3 * c + r :]
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """``h = tanh(h part + W (r s₋))``, ``c = (1 - z) h + z c₋``."""
         z, reset, part, before, state = self._split(x)
         h = xp.tanh(part + xp.matmul(reset * state, params["w_h"].T))
         return xp.concatenate([h, (1 - z) * h + z * before], axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """By the chain rule, from the cell back."""
         n = self.cell_dim
         z, reset, _, before, state = self._split(x)
@@ -193,14 +193,14 @@ class OutputGruNonlinearity(Updatable):
         """Weights around ``param-mean``."""
         return {"w_h": normal(key, self.param_stddev, self.cell_dim, mean=self.param_mean)}
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """``h = tanh(h part + w c₋)``, ``c = (1 - z) h + z c₋``."""
         n = self.cell_dim
         z, part, before = x[:, :n], x[:, n : 2 * n], x[:, 2 * n :]
         h = xp.tanh(part + params["w_h"][None, :] * before)
         return xp.concatenate([h, (1 - z) * h + z * before], axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """By the chain rule, from the cell back."""
         n = self.cell_dim
         z, before, h, dc = x[:, :n], x[:, 2 * n :], y[:, :n], dy[:, n:]

@@ -9,7 +9,7 @@ import numpy as np
 from ..._typing import Array, Namespace
 from .._reads import Nothing, Reads
 from . import _files
-from ._base import REQUIRED, Component, Facts, Params, Updatable, divides, normal, positive, still
+from ._base import REQUIRED, Component, Params, RowContext, Updatable, divides, normal, positive, stop_gradient
 
 
 class _Columns:
@@ -57,11 +57,11 @@ class PerElementScale(_Columns, Updatable):
             return {"params": _files.vector(self, self.vector)}
         return {"params": normal(key, self.param_stddev, self.dim, mean=self.param_mean)}
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Column by column."""
         return x * params["params"][None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Column by column."""
         return dy * params["params"], {"params": (x * dy).sum(axis=0)}
 
@@ -103,11 +103,11 @@ class PerElementOffset(_Columns, Updatable):
             return {"offsets": _files.vector(self, self.vector)}
         return {"offsets": normal(key, self.param_stddev, self.block_dim, mean=self.param_mean)}
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Block by block."""
         return x + xp.tile(params["offsets"], self.dim // self.block_dim)[None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The offsets' derivative is a sum over rows and blocks."""
         return dy, {"offsets": dy.reshape(-1, self.block_dim).sum(axis=0)}
 
@@ -132,12 +132,12 @@ class ScaleAndOffset(_Columns, Updatable):
         """The identity."""
         return {"scales": jnp.ones(self.block_dim, jnp.float32), "offsets": jnp.zeros(self.block_dim, jnp.float32)}
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Block by block."""
         y = xp.reshape(x, (-1, self.block_dim)) * params["scales"][None, :] + params["offsets"][None, :]
         return xp.reshape(y, x.shape)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Sums over rows and blocks."""
         g = dy.reshape(-1, self.block_dim)
         by_scale = (g * x.reshape(-1, self.block_dim)).sum(axis=0)
@@ -166,11 +166,11 @@ class FixedScale(_Columns, Component):
             return {"scales": jnp.full(self.dim, self.scale, jnp.float32)}
         return {"scales": normal(key, 1.0, self.dim)}
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Column by column."""
         return x * params["scales"][None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Column by column."""
         return dy * params["scales"], {}
 
@@ -192,11 +192,11 @@ class FixedBias(_Columns, Component):
         """The file's numbers, or random ones."""
         return {"bias": _files.vector(self, self.bias) if self.bias else normal(key, 1.0, self.dim)}
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Column by column."""
         return x + params["bias"][None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """The identity."""
         return dy, {}
 
@@ -232,12 +232,12 @@ class ConstantFunction(Updatable):
         """Numbers around ``output-mean``."""
         return {"output": normal(key, self.output_stddev, self.output_dim, mean=self.output_mean)}
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """One row, repeated."""
-        row = params["output"] if self.is_updatable else still(xp, params["output"])
+        row = params["output"] if self.is_updatable else stop_gradient(xp, params["output"])
         return xp.broadcast_to(row[None, :], (x.shape[0], self.output_dim))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """A sum over rows; nothing for the input."""
         return np.zeros_like(x), {"output": dy.sum(axis=0)} if self.is_updatable else {}
 

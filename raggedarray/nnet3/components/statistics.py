@@ -8,10 +8,10 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Window
-from ._base import REQUIRED, Component, Facts, Params, pick, positive, still, unpick
+from ._base import REQUIRED, Component, Params, RowContext, pick, positive, scatter_add, stop_gradient
 
 
-def _sums(xp: Namespace, x: Array, facts: Facts, rows: int) -> Array:
+def _sums(xp: Namespace, x: Array, facts: RowContext, rows: int) -> Array:
     """Sum of the input rows that each output row reads."""
     assert facts.pairs is not None
     to, source = facts.pairs
@@ -22,10 +22,10 @@ def _sums(xp: Namespace, x: Array, facts: Facts, rows: int) -> Array:
     return jax.ops.segment_sum(pick(xp, x, source), to, num_segments=rows)
 
 
-def _spread(dy: np.ndarray, facts: Facts, rows: int) -> np.ndarray:
+def _spread(dy: np.ndarray, facts: RowContext, rows: int) -> np.ndarray:
     assert facts.pairs is not None
     to, source = facts.pairs
-    return unpick(dy[to], source, rows)
+    return scatter_add(dy[to], source, rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,22 +55,22 @@ class StatisticsExtraction(Component):
         """The frames of the period of t."""
         return Window(0, self.output_period - 1, self.input_period, period=self.output_period)
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Sums over the frames there are."""
         assert facts.mark is not None
         ones = xp.ones_like(x[:, :1])
         parts = [ones, x, x * x] if self.include_variance else [ones, x]
         return _sums(xp, xp.concatenate(parts, axis=1), facts, facts.mark.shape[0])
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Back to the frames."""
         n = self.input_dim
         g = _spread(dy, facts, x.shape[0])
         return g[:, 1 : n + 1] + (2 * x * g[:, n + 1 :] if self.include_variance else 0), {}
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: object = None) -> Facts:
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: object = None) -> RowContext:
         """The pairs; ``mark`` says how many rows there are."""
-        return Facts(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))  # type: ignore[arg-type]
+        return RowContext(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,15 +112,15 @@ class StatisticsPooling(Component):
         """The window; t must be a multiple of the period."""
         return Window(-self.left_context, self.right_context, self.input_period, align=self.input_period)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: object = None) -> Facts:
+    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: object = None) -> RowContext:
         """The pairs; ``mark`` says how many rows there are."""
-        return Facts(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))  # type: ignore[arg-type]
+        return RowContext(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))  # type: ignore[arg-type]
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Sums over counts; the count is a constant for the gradient."""
         assert facts.mark is not None
         total = _sums(xp, x, facts, facts.mark.shape[0])
-        count = still(xp, total[:, :1])
+        count = stop_gradient(xp, total[:, :1])
         count = xp.where(count > 0, count, 1)
         means = total[:, 1:] / count
         logs = [xp.log(count)] * self.num_log_count_features
@@ -130,7 +130,7 @@ class StatisticsPooling(Component):
         var = means[:, n:] - means[:, :n] ** 2
         return xp.concatenate([*logs, means[:, :n], xp.sqrt(xp.maximum(var, self.variance_floor))], axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Through the deviations where they are above the floor."""
         k, n = self.num_log_count_features, (self.input_dim - 1) // 2
         total = _sums(np, x, facts, dy.shape[0])

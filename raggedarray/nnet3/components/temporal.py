@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Taps
-from ._base import REQUIRED, Component, Facts, Params, Updatable, normal, pick, positive, unpick
+from ._base import REQUIRED, Component, Params, RowContext, Updatable, normal, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Tdnn(Updatable):
         params = {"linear_params": normal(weights, stddev, self.output_dim, columns)}
         return params | ({"bias_params": normal(biases, self.bias_stddev, self.output_dim)} if self.use_bias else {})
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Rows are taken where they are narrower: before the product, or after it."""
         weights, count, n = params["linear_params"], len(self.time_offsets), self.input_dim
         if count * n <= self.output_dim or count == 1:
@@ -63,13 +63,13 @@ class Tdnn(Updatable):
             y = sum(pick(xp, part, rows) for part, rows in zip(parts, facts.sources, strict=True))
         return y + params["bias_params"][None, :] if self.use_bias else y
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Offset by offset."""
         n, weights = self.input_dim, params["linear_params"]
         dx, dw = np.zeros_like(x), np.zeros_like(weights)
         for k, rows in enumerate(facts.sources):
             columns = slice(k * n, (k + 1) * n)
-            dx += unpick(dy @ weights[:, columns], rows, x.shape[0])
+            dx += scatter_add(dy @ weights[:, columns], rows, x.shape[0])
             dw[:, columns] = dy.T @ pick(np, x, rows)
         return dx, {"linear_params": dw} | ({"bias_params": dy.sum(axis=0)} if self.use_bias else {})
 
@@ -172,7 +172,7 @@ class TimeHeightConvolution(Updatable):
         inside = (heights >= 0) & (heights < self.height_in)
         return np.broadcast_to(times, heights.shape), np.where(inside, heights, self.height_in)
 
-    def _columns(self, xp: Namespace, x: Array, facts: Facts) -> Array:
+    def _columns(self, xp: Namespace, x: Array, facts: RowContext) -> Array:
         """What each output position reads: ``[rows * height_out, offsets * filters]``."""
         frames = xp.stack([pick(xp, x, rows) for rows in facts.sources], axis=1)
         rows, count = frames.shape[:2]
@@ -181,13 +181,13 @@ class TimeHeightConvolution(Updatable):
         times, heights = self._patches
         return xp.reshape(frames[:, times, heights], (rows * self.height_out, -1))
 
-    def forward(self, xp: Namespace, params: Params, x: Array, facts: Facts) -> Array:
+    def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """A matrix product on patches."""
         columns = self._columns(xp, x, facts)
         y = xp.matmul(columns, params["linear_params"].T) + params["bias_params"][None, :]
         return xp.reshape(y, (-1, self.output_dim))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: Facts) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
         """Patches put back."""
         rows, filters = dy.shape[0], self.num_filters_in
         g = dy.reshape(-1, self.num_filters_out)
@@ -196,7 +196,7 @@ class TimeHeightConvolution(Updatable):
         times, heights = self._patches
         np.add.at(frames, (slice(None), times, heights), patches)  # type: ignore[arg-type]
         frames = frames[:, :, : self.height_in].reshape(rows, len(self._times), self.input_dim)
-        dx = sum(unpick(frames[:, k], at, x.shape[0]) for k, at in enumerate(facts.sources))
+        dx = sum(scatter_add(frames[:, k], at, x.shape[0]) for k, at in enumerate(facts.sources))
         return dx, {"linear_params": g.T @ self._columns(np, x, facts), "bias_params": g.sum(axis=0)}
 
 

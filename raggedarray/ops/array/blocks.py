@@ -11,7 +11,7 @@ component addresses are holes: like slack, they hold anything and reach nothing.
 from typing import Any
 
 from ..._array import RaggedArray, as_last
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import BlockPartition, block_of
 from ..._typing import Array
 from ...backends import is_array, kernels, namespace
@@ -53,7 +53,7 @@ def from_blocks(
     buffer, sizes, strides, offsets = (column(a) for a in (buffer, sizes, strides, offsets))
     if not is_array(buffer) or isinstance(buffer, RaggedArray) or not buffer.ndim:
         got = f"shape {tuple(buffer.shape)}" if is_array(buffer) else type(buffer).__name__
-        raise ValueError(complaint(op, "a buffer with a first axis", got, "Pass an array of slots."))
+        raise ValueError(error_text(op, "a buffer with a first axis", got, "Pass an array of slots."))
     numeric(op, buffer)
     given = [a for a in (sizes, strides, offsets) if is_array(a)]
     k = next((kernels(a) for a in (buffer, *given) if kernels(a).name != "numpy"), kernels(buffer))
@@ -63,7 +63,7 @@ def from_blocks(
     axes = (None,) * r if axes is None else tuple(None if m is None else sizes_of(op, m) for m in axes)
     if axes.count(None) != r or not r or any(m is not None and m < 0 for m in axes):
         want = f"axes with {max(r, 1)} None, one for each column of sizes, and sizes of 0 or more"
-        raise ValueError(complaint(op, want, f"{axes}", "Change `axes=`."))
+        raise ValueError(error_text(op, want, f"{axes}", "Change `axes=`."))
     if strides is not None:
         strides = table(op, "strides", integers(op, k, "strides", strides), 2, (n, len(axes)))
     if offsets is not None:

@@ -1,7 +1,7 @@
 """Storage: how many slots and rows are allocated, which jit sees, beside how many are used, which it does not."""
 
 from ..._array import RaggedArray, as_last
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import RowPartition, UniformPartition
 from ..._typing import Array
 from ...backends import kernels, namespace
@@ -29,11 +29,11 @@ def with_rows(x: RaggedArray, nrows: int, /) -> RaggedArray:
         assert x.block is not None
         return RaggedArray(x.values, (as_last(resized(x.block, nrows, x.block.bound)),))
     if nrows < x.nrows:
-        raise ValueError(complaint("with_rows", f"at least {x.nrows} rows", f"{nrows}", "Take rows with `x[:n]`."))
+        raise ValueError(error_text("with_rows", f"at least {x.nrows} rows", f"{nrows}", "Take rows with `x[:n]`."))
     first = x.partitions[0]
     if isinstance(first, UniformPartition):
         raise ValueError(
-            complaint(
+            error_text(
                 "with_rows", "a ragged axis 1", f"length {first.length}", "Make it ragged: empty rows have no length."
             )
         )
@@ -54,6 +54,6 @@ def compact(x: RaggedArray, /) -> RaggedArray:
     """
     if not kernels(x.values).is_concrete(x.partitions):
         raise DynamicShapeError(
-            complaint("compact", "row lengths that can be read", "traced ones", "Use `ra.with_capacity(x, capacity)`.")
+            error_text("compact", "row lengths that can be read", "traced ones", "Use `ra.with_capacity(x, capacity)`.")
         )
     return with_capacity(x, used_entries(x))

@@ -9,7 +9,7 @@ from ...backends import common, kernels, kind, namespace
 from ...engine.arguments import check_consistent, check_partitions, ragged_only
 from ...engine.block_arguments import validate_block
 from ...engine.broadcast.levels import same_levels
-from ...engine.broadcast.rows import into
+from ...engine.broadcast.rows import move_to
 from ...engine.packing import as_rows, contiguous
 from ...structure.levels import used_mask
 
@@ -47,8 +47,8 @@ def _compare(x: Any, y: Any, **static: Any) -> Any:
         x, y = (a if kernels(a) is k else k.asarray(a) for a in (x, y))
         same = k.call(_close, x, y, **static)
     else:
-        x, y = same_levels([contiguous(into(k, x)).used_values(), contiguous(into(k, y)).used_values()])
-        if k.trims and x.capacity != y.capacity:
+        x, y = same_levels([contiguous(move_to(k, x)).used_values(), contiguous(move_to(k, y)).used_values()])
+        if k.has_exact_sizes and x.capacity != y.capacity:
             return False
         same = k.call(_same, x, y, **static)
     return bool(same) if k.is_concrete(same) else same

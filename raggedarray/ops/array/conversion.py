@@ -5,15 +5,15 @@ from typing import Any
 from array_api_compat import array_namespace
 
 from ..._array import RaggedArray
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from ..._typing import Array, DType
 from ...backends import Kernels, backend, common, is_array, is_masked, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, holds, is_scalar, level_sizes, ragged_only, sizes_of
-from ...engine.broadcast.rows import into
+from ...engine.broadcast.rows import move_to
 from ...engine.bucket_size import bucket_size
 from ...engine.columns import column, numeric
-from ...engine.overflow import fits, spoil
+from ...engine.overflow import check_capacity, fill_unless
 from ...engine.packing import contiguous
 from ...engine.resizing import used_entries, with_capacity
 from ...engine.unbind import host_partitions
@@ -53,7 +53,7 @@ def asarray(
     if not isinstance(x, RaggedArray):
         for name, size in (("capacity", capacity), ("nrows", nrows)):
             if size is not None:
-                raise ValueError(complaint("asarray", f"no {name}= for a plain array", f"{size}", "Drop it."))
+                raise ValueError(error_text("asarray", f"no {name}= for a plain array", f"{size}", "Drop it."))
         return _dense(x, xp, dtype, device, copy)
     capacity = None if capacity is None else level_sizes("asarray", capacity, x.ragged_rank)
     k = x.kernels if xp is None else _backend(xp)
@@ -67,11 +67,11 @@ def asarray(
         raise _needs_copy()
     if copy and moved.values is x.values:
         moved = RaggedArray(array_namespace(x.values).asarray(x.values, copy=True), moved.partitions)
-    return moved if device is None else into(k, moved, device=device)
+    return moved if device is None else move_to(k, moved, device=device)
 
 
 def _needs_copy() -> ValueError:
-    return ValueError(complaint("asarray", "no copy to be needed", "copy=False", "Leave copy=None."))
+    return ValueError(error_text("asarray", "no copy to be needed", "copy=False", "Leave copy=None."))
 
 
 def _backend(xp: Any) -> Kernels:
@@ -83,7 +83,7 @@ def _backend(xp: Any) -> Kernels:
     name = "jax" if name == "numpy" and not isinstance(xp, str) and xp.__name__ == "jax.numpy" else name
     if name in ("numpy", "jax"):
         return backend(name)
-    raise ValueError(complaint("asarray", "xp 'numpy' or 'jax'", repr(name), "Build it from arrays of that library."))
+    raise ValueError(error_text("asarray", "xp 'numpy' or 'jax'", repr(name), "Build it from arrays of that library."))
 
 
 def _moved(
@@ -98,14 +98,14 @@ def _moved(
     """Resize on the host, where sizes cost no compilation, then move everything at once."""
     if not x.is_concrete():
         advice = "Move them outside jit."
-        raise DynamicShapeError(complaint("asarray", "values that can be read", "traced ones", advice))
+        raise DynamicShapeError(error_text("asarray", "values that can be read", "traced ones", advice))
     if copy is False:
         raise _needs_copy()
     there = x if x.kernels.name == "numpy" else RaggedArray(x.kernels.host(x.values), host_partitions(x))
-    host = into(backend("numpy"), there)
+    host = move_to(backend("numpy"), there)
     host = host if nrows is None else with_rows(host, nrows)
     dtype = None if dtype is None else k.dtype(dtype, host.values)
-    if k.trims:
+    if k.has_exact_sizes:
         out = with_capacity(host, used_entries(host) if capacity is None else capacity)
         if copy:
             out = RaggedArray(array_namespace(out.values).asarray(out.values, copy=True), out.partitions)
@@ -114,10 +114,10 @@ def _moved(
         used = used_entries(host)
         sizes = _sizes_there(used, capacity)
         if len(sizes) == 1 and sizes[0] >= used[0] and host.block is None:  # the slots alone change
-            out = into(k, host, slots=sizes[0], dtype=dtype, device=device)
+            out = move_to(k, host, slots=sizes[0], dtype=dtype, device=device)
         else:
             bare = with_capacity(RaggedArray(host.values[..., None][..., :0], host.partitions), sizes)
-            out = into(k, RaggedArray(host.values, bare.partitions), slots=bare.capacity, dtype=dtype, device=device)
+            out = move_to(k, RaggedArray(host.values, bare.partitions), slots=bare.capacity, dtype=dtype, device=device)
     return out if dtype is None or out.dtype == dtype else astype(out, dtype)
 
 
@@ -142,7 +142,9 @@ def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None)
         return array_namespace(x).asarray(x, dtype=dtype, device=device, copy=copy)
     out = numeric("asarray", k.asarray(x, dtype=dtype))
     out = out if device is None else array_namespace(out).asarray(out, device=device)
-    return array_namespace(out).asarray(out, copy=True) if copy and k.trims else out  # what left NumPy is a copy
+    return (
+        array_namespace(out).asarray(out, copy=True) if copy and k.has_exact_sizes else out
+    )  # what left NumPy is a copy
 
 
 def to_padded(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None, fill_value: Any = 0) -> Array:
@@ -163,7 +165,7 @@ def to_padded(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None,
     fill = x.kernels.asarray(checked_scalar("to_padded", x, fill_value, "fill_value"), dtype=x.dtype)
     if fill.ndim:
         raise ValueError(
-            complaint("to_padded", "one number to fill with", f"shape {tuple(fill.shape)}", "Pass a scalar.")
+            error_text("to_padded", "one number to fill with", f"shape {tuple(fill.shape)}", "Pass a scalar.")
         )
     return x.kernels.call(_to_padded, x, fill, ok=ok, lengths=lengths)
 
@@ -186,7 +188,7 @@ def _padded_lengths(op: str, x: RaggedArray, length: int | tuple[int, ...] | Non
     length = None if length is None else sizes_of(op, length, many=True)
     given = [None] * len(rows) if length is None else [length] if isinstance(length, int) else list(length)
     if len(given) != len(rows):
-        raise ValueError(complaint(op, f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))
+        raise ValueError(error_text(op, f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))
     wanted, ok, out = iter(given), True, []
     for size in _sizes(x):
         if isinstance(size, int):
@@ -196,10 +198,10 @@ def _padded_lengths(op: str, x: RaggedArray, length: int | tuple[int, ...] | Non
         if k.is_concrete(size):
             longest: Any = int(k.host(size).max(initial=0))
         elif n is None:
-            raise DynamicShapeError(complaint(op, "a static length", "traced row lengths", "Pass `length=`."))
+            raise DynamicShapeError(error_text(op, "a static length", "traced row lengths", "Pass `length=`."))
         else:
             longest = namespace(size).max(size) if size.shape[0] else 0
-        ok = ok & fits(op, longest, longest if n is None else n, "a length", "length=")
+        ok = ok & check_capacity(op, longest, longest if n is None else n, "a length", "length=")
         out.append(longest if n is None else n)
     return tuple(out), ok
 
@@ -253,7 +255,7 @@ def _to_padded(x: RaggedArray, fill: Array, *, ok: Any, lengths: tuple[int, ...]
     found = x.kernels.pick(x.values, xp.where(known, slot, xp.asarray(x.capacity, dtype=slot.dtype)))
     mask = xp.reshape(known, (known.shape[0], *(1,) * len(x.inner_shape)))
     out = xp.where(mask, found, xp.reshape(fill, (1,) * found.ndim))
-    return spoil(xp.reshape(out, (x.nrows, *lengths, *x.inner_shape)), ok)
+    return fill_unless(xp.reshape(out, (x.nrows, *lengths, *x.inner_shape)), ok)
 
 
 def _to_mask(partitions: Any, *, lengths: tuple[int, ...]) -> Array:
@@ -279,7 +281,7 @@ def from_padded(
     if is_masked(array):
         if lengths is not None or mask is not None or padding is not None:
             got, advice = "it and a keyword", "Pass `x.filled(value)`, or drop the keyword."
-            raise ValueError(complaint("from_padded", "the mask of the array alone", got, advice))
+            raise ValueError(error_text("from_padded", "the mask of the array alone", got, advice))
         array, lengths = array.data, _lengths_of_mask(array) if array.ndim > 1 else None
     array, lengths, mask = (column(a) for a in (array, lengths, mask))
     given = [a for a in (array, lengths, mask) if is_array(a)]
@@ -287,20 +289,20 @@ def from_padded(
     array, mask = (a if a is None or (is_array(a) and kernels(a) is k) else k.asarray(a) for a in (array, mask))
     if numeric("from_padded", array).ndim < 2:
         raise ValueError(
-            complaint("from_padded", "shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes.")
+            error_text("from_padded", "shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes.")
         )
     if sum(a is not None for a in (lengths, mask, padding)) > 1:
-        raise ValueError(complaint("from_padded", "one of lengths=, mask=, padding=", "several", "Drop the others."))
+        raise ValueError(error_text("from_padded", "one of lengths=, mask=, padding=", "several", "Drop the others."))
     nrows, width = array.shape[:2]
     if mask is not None:
         if tuple(mask.shape) != (nrows, width) or kind(mask.dtype) != "bool":
             got = f"{mask.dtype} {tuple(mask.shape)}"
-            raise ValueError(complaint("from_padded", f"a bool mask of shape {(nrows, width)}", got, "Reshape it."))
+            raise ValueError(error_text("from_padded", f"a bool mask of shape {(nrows, width)}", got, "Reshape it."))
         values, splits = k.call(_from_mask, array, mask)
         return RaggedArray(values, (RowPartition(k.index(splits)),))
     lengths, ok = (None, True) if lengths is None else _checked_lengths(k, lengths, nrows, width)
     if not (padding is None or is_scalar(padding) or is_array(padding)):
-        raise TypeError(complaint("from_padded", "a number as padding=", repr(padding), "Pass the value that pads."))
+        raise TypeError(error_text("from_padded", "a number as padding=", repr(padding), "Pass the value that pads."))
     if isinstance(padding, int) and kind(array.dtype) in ("int", "uint") and not holds(array, padding):
         padding = None  # nothing is equal to it
     values, splits = k.call(_from_lengths, array, lengths, padding, ok=ok)
@@ -318,7 +320,7 @@ def _lengths_of_mask(array: Any) -> Array:
     if wrong.any():
         at = tuple(int(axis[0]) for axis in wrong.nonzero())
         want, advice = "a mask that is true from some place to the row's end", "Pass `x.filled(value)`, `mask=~x.mask`."
-        raise ValueError(complaint("from_padded", want, f"a missing entry at {at}", advice))
+        raise ValueError(error_text("from_padded", want, f"a missing entry at {at}", advice))
     return lengths
 
 
@@ -327,23 +329,23 @@ def _checked_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> tupl
     lengths = lengths if is_array(lengths) else k.asarray(lengths)
     if tuple(lengths.shape) != (nrows,):
         raise ValueError(
-            complaint("from_padded", f"lengths of shape {(nrows,)}", f"{tuple(lengths.shape)}", "Pass one per row.")
+            error_text("from_padded", f"lengths of shape {(nrows,)}", f"{tuple(lengths.shape)}", "Pass one per row.")
         )
     if kind(lengths.dtype) not in ("int", "uint"):
-        raise TypeError(complaint("from_padded", "integer lengths", f"dtype {lengths.dtype}", "Convert them."))
+        raise TypeError(error_text("from_padded", "integer lengths", f"dtype {lengths.dtype}", "Convert them."))
     own = kernels(lengths)
     if own.is_concrete(lengths):
         known = own.host(lengths)
         bad = ((known < 0) | (known > width)).nonzero()[0]
         if bad.size:
             got = f"{known[bad[0]]} at row {bad[0]}"
-            raise ValueError(complaint("from_padded", f"lengths from 0 to {width}", got, "Pad the array further."))
+            raise ValueError(error_text("from_padded", f"lengths from 0 to {width}", got, "Pad the array further."))
         return k.index(lengths), True
     lengths = k.index(lengths)
     xp = namespace(lengths)
     ok = xp.all((lengths >= 0) & (lengths <= width))
     if k.checking():
-        text = complaint("from_padded", f"lengths from 0 to {width}", "{low} to {high}", "Pad the array further.")
+        text = error_text("from_padded", f"lengths from 0 to {width}", "{low} to {high}", "Pad the array further.")
         k.check(ok, text, low=xp.min(lengths), high=xp.max(lengths))
     return lengths, ok
 
@@ -361,7 +363,7 @@ def _from_lengths(array: Array, lengths: Array | None, padding: Array | None, *,
         lengths = xp.full((nrows,), width, dtype=xp.int32)
     mask = at[None, :] < xp.astype(lengths, xp.int32)[:, None]
     values, splits = _from_mask(array, mask)
-    return spoil(values, ok), splits
+    return fill_unless(values, ok), splits
 
 
 def _from_mask(array: Array, mask: Array) -> tuple[Array, Array]:

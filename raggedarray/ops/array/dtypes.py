@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import DType, Namespace
 from ...backends import backend, common, is_array, kernels, kind, namespace
 from ...engine.arguments import is_scalar
@@ -115,14 +115,14 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     given = [_plain(x) for x in arrays_and_dtypes]
     if all(is_scalar(x) for x in given):
         raise TypeError(
-            complaint("result_type", "at least one array or dtype", f"{len(given)} numbers", "Pass one more.")
+            error_text("result_type", "at least one array or dtype", f"{len(given)} numbers", "Pass one more.")
         )
     arrays = [x for x in given if is_array(x)]
     if arrays:
         k = common("result_type", arrays)
         given = [x if not is_array(x) or kernels(x) is k else k.asarray(x) for x in given]
         xp = namespace(next(x for x in given if is_array(x)))
-        operands = (x if is_scalar(x) or (is_array(x) and not k.trims) else _of_dtype(xp, x) for x in given)
+        operands = (x if is_scalar(x) or (is_array(x) and not k.has_exact_sizes) else _of_dtype(xp, x) for x in given)
         return k.pointwise(_promoted, tuple(operands), {}, single=False).dtype
     spaces = [_space(x) for x in given if not is_scalar(x)]
     return next((s for s in spaces if s is not host_namespace()), spaces[0]).result_type(*given)
@@ -153,4 +153,4 @@ def need_kind(op: str, value: Any, dtype: DType) -> None:
     order = ("bool", "uint", "int", "float", "complex")
     have = "int" if isinstance(value, int) else "float" if isinstance(value, float) else "complex"
     if is_scalar(value) and order.index(have) > 2 and order.index(have) > order.index(kind(dtype)):
-        raise TypeError(complaint(op, f"a fill value of dtype {dtype}", f"{value!r}", "Pass `dtype=`."))
+        raise TypeError(error_text(op, f"a fill value of dtype {dtype}", f"{value!r}", "Pass `dtype=`."))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Shape
 
 __all__ = ["broadcast_shapes"]
@@ -23,6 +23,6 @@ def broadcast_shapes(*shapes: Shape) -> Any:
         if len(sizes) > 1:
             text = " and ".join(str(tuple(shape)) for shape in shapes)
             advice = "Make one of the sizes 1: per-row data is `b[:, None]`."
-            raise ValueError(complaint("broadcast_shapes", "shapes that broadcast", text, advice))
+            raise ValueError(error_text("broadcast_shapes", "shapes that broadcast", text, advice))
         out.append(sizes.pop() if sizes else 1)
     return tuple(reversed(out))

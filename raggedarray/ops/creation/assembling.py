@@ -5,14 +5,14 @@ from itertools import accumulate
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import RowPartition
 from ..._typing import Array, DType
 from ...backends import backend, is_array, namespace
-from ...engine.arguments import item_shape_of, whole
+from ...engine.arguments import check_min_int, item_shape_of
 from ...engine.columns import is_missing, missing, numeric, opened
 from ...engine.indices import host_index, index_like
-from ...engine.leaves import end_to_end, of_one_library, with_entries
+from ...engine.leaves import concat_leaves, of_one_library, with_entries
 from ..array.conversion import asarray
 from .nesting import ragged
 
@@ -43,15 +43,15 @@ def from_rows(
     (2, None, 3)
     """
     if hasattr(rows, "columns"):
-        raise TypeError(complaint("from_rows", "an iterable of rows", type(rows).__name__, "Pass one column."))
+        raise TypeError(error_text("from_rows", "an iterable of rows", type(rows).__name__, "Pass one column."))
     given = [opened(row) for row in opened(rows)]
     for i, row in enumerate(given):
         if isinstance(row, RaggedArray):
-            raise TypeError(complaint("from_rows", "plain arrays", f"a RaggedArray as row {i}", "Use `ra.ragged`."))
+            raise TypeError(error_text("from_rows", "plain arrays", f"a RaggedArray as row {i}", "Use `ra.ragged`."))
         if is_missing(row, nan=True):
             raise missing("from_rows", row, f"as row {i}", row=True)
-    if nrows is not None and whole("from_rows", "row count", nrows, 0) < len(given):
-        raise ValueError(complaint("from_rows", f"at most {nrows} rows", f"{len(given)}", "Pass a larger nrows."))
+    if nrows is not None and check_min_int("from_rows", "row count", nrows, 0) < len(given):
+        raise ValueError(error_text("from_rows", f"at most {nrows} rows", f"{len(given)}", "Pass a larger nrows."))
     shape = None if item_shape is None else item_shape_of("from_rows", item_shape)
     if shape is not None and (shape[:1] != (None,) or None in shape[1:]):
         host = backend("numpy")
@@ -78,17 +78,17 @@ def _end_to_end(given: list[Any], dtype: DType | None, inner: tuple[int | None, 
     for i, row in enumerate(rows):
         if row.ndim == 0:
             advice = "Stack them into one plain array."
-            raise ValueError(complaint("from_rows", "rows with at least one axis", f"shape () as row {i}", advice))
+            raise ValueError(error_text("from_rows", "rows with at least one axis", f"shape () as row {i}", advice))
         bare = tuple(row.shape) == (0,)
         if inner is not None and row.shape[1:] != inner and not bare:
             expected = f"rows of shape {(None, *inner)}"
             got = f"{tuple(row.shape)} as row {i}"
-            raise ValueError(complaint("from_rows", expected, got, "Change item_shape."))
+            raise ValueError(error_text("from_rows", expected, got, "Change item_shape."))
         typed = dtype is None and 0 not in row.shape and row.dtype != like.dtype
         same = bare or row.shape[1:] == like.shape[1:]
         if typed or not same:
             raise (TypeError if typed else ValueError)(
-                complaint(
+                error_text(
                     "from_rows",
                     f"rows of dtype {like.dtype} and shape (len, *{tuple(like.shape[1:])}) as row {first}",
                     f"{row.dtype} {tuple(row.shape)} as row {i}",
@@ -99,6 +99,6 @@ def _end_to_end(given: list[Any], dtype: DType | None, inner: tuple[int | None, 
             )
     inner = tuple(like.shape[1:]) if inner is None else inner
     full = [row for row in rows if row.shape[0]] or [namespace(like).reshape(like, (0, *inner))]
-    values = end_to_end("from_rows", full, dtype)
+    values = concat_leaves("from_rows", full, dtype)
     ends = [0, *accumulate(int(row.shape[0]) for row in rows)]
     return RaggedArray(values, (RowPartition(index_like(values, host_index(ends))),))

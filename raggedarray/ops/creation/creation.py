@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import RowPartition
 from ..._typing import Array
 from ...backends import common, is_array, kernels, kind, namespace
 from ...engine.arguments import check_partitions, sizes_of
 from ...engine.columns import column, numeric
 from ...engine.indices import host_index, index_like
-from ...engine.options import flag
+from ...engine.options import check_bool
 from ...structure.levels import splits_of
-from ...structure.overflow import known_overflow, spoil
+from ...structure.overflow import fill_unless, known_overflow
 
 __all__ = [
     "from_nested_row_lengths",
@@ -54,18 +54,18 @@ def from_nested_row_splits(values: Array, nested_row_splits: Sequence[Array]) ->
 def _nested(op: str, values: Array, nested: list[Array]) -> RaggedArray:
     values, *nested = _arrays(op, values, *nested)
     if not nested:
-        raise ValueError(complaint(op, "at least one splits array", "none", "Pass the outermost row splits."))
+        raise ValueError(error_text(op, "at least one splits array", "none", "Pass the outermost row splits."))
     if values.ndim == 0:
-        raise ValueError(complaint(op, "values with a first axis", "shape ()", "Pass at least one axis of slots."))
+        raise ValueError(error_text(op, "values with a first axis", "shape ()", "Pass at least one axis of slots."))
     for splits in nested:
         _check_integers(op, "row splits", splits)
         if splits.ndim != 1 or splits.shape[0] == 0:
             shape = tuple(splits.shape)
-            raise ValueError(complaint(op, "row splits of shape (nrows + 1,)", f"shape {shape}", "Start them with 0."))
+            raise ValueError(error_text(op, "row splits of shape (nrows + 1,)", f"shape {shape}", "Start them with 0."))
     x = RaggedArray(values, tuple(RowPartition(index_like(values, splits)) for splits in nested))
     check_partitions(op, x)
     if known_overflow(x.partitions, x.capacity) is None:
-        return RaggedArray(spoil(values, ~x.overflow), x.partitions)
+        return RaggedArray(fill_unless(values, ~x.overflow), x.partitions)
     return x
 
 
@@ -98,7 +98,7 @@ def from_nested_row_lengths(
 def _of_lengths(op: str, values: Array, lengths: list[Array], exact: bool | None) -> RaggedArray:
     values, *lengths = _arrays(op, values, *lengths)
     nested = [_splits(op, n) for n in lengths]
-    if (kernels(values).trims if exact is None else flag(op, "exact", exact)) and values.ndim:
+    if (kernels(values).has_exact_sizes if exact is None else check_bool(op, "exact", exact)) and values.ndim:
         below = [f"{s.shape[0] - 1} rows of axis {axis}" for axis, s in enumerate(nested[1:], start=2)]
         sizes = [*(s.shape[0] - 1 for s in nested[1:]), values.shape[0]]
         for splits, n, what in zip(nested, sizes, [*below, f"{values.shape[0]} values"], strict=False):
@@ -112,20 +112,20 @@ def _check_exact(op: str, splits: Array, count: int, what: str) -> None:
     expected, got = f"lengths that sum to the {what}", "a sum of"
     if not k.is_concrete(splits):
         if k.checking():
-            k.check(splits[-1] == count, complaint(op, expected, f"{got} {{used}}", "Count them."), used=splits[-1])
+            k.check(splits[-1] == count, error_text(op, expected, f"{got} {{used}}", "Count them."), used=splits[-1])
         return
     used = int(k.host(splits)[-1])
     if used < count:
         advice = "Pass the length of every row, or `exact=False` if what is left over is slack."
     if used != count:
-        raise ValueError(complaint(op, expected, f"{got} {used}", advice))
+        raise ValueError(error_text(op, expected, f"{got} {used}", advice))
 
 
 def _splits(op: str, lengths: Array) -> Array:
     _check_integers(op, "row lengths", lengths)
     if lengths.ndim != 1:
         raise ValueError(
-            complaint(op, "row lengths of shape (nrows,)", f"shape {tuple(lengths.shape)}", "Flatten them.")
+            error_text(op, "row lengths of shape (nrows,)", f"shape {tuple(lengths.shape)}", "Flatten them.")
         )
     k = kernels(lengths)
     if k.is_concrete(lengths):
@@ -133,10 +133,10 @@ def _splits(op: str, lengths: Array) -> Array:
         low = (known < 0).nonzero()[0]
         if low.size:
             raise ValueError(
-                complaint(op, "lengths of 0 or more", f"{known[low[0]]} at row {low[0]}", "Count the rows again.")
+                error_text(op, "lengths of 0 or more", f"{known[low[0]]} at row {low[0]}", "Count the rows again.")
             )
         if known.sum(dtype="float64") > 2.0**62:
-            raise OverflowError(complaint(op, "lengths that sum to less than 2**62", f"{known.max()}", "Check them."))
+            raise OverflowError(error_text(op, "lengths that sum to less than 2**62", f"{known.max()}", "Check them."))
         return host_index(splits_of(known.astype("int64")))
     return k.call(splits_of, k.index(lengths))
 
@@ -154,7 +154,7 @@ def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
     _check_integers("from_row_ids", "row ids", row_ids)
     if row_ids.ndim != 1 or values.ndim == 0 or row_ids.shape[0] != values.shape[0]:
         raise ValueError(
-            complaint(
+            error_text(
                 "from_row_ids",
                 f"one row id per slot of values {tuple(values.shape)}",
                 f"shape {tuple(row_ids.shape)}",
@@ -163,7 +163,7 @@ def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
         )
     nrows = sizes_of("from_row_ids", nrows)
     if nrows < 0:
-        raise ValueError(complaint("from_row_ids", "nrows of 0 or more", str(nrows), "Pass the static row count."))
+        raise ValueError(error_text("from_row_ids", "nrows of 0 or more", str(nrows), "Pass the static row count."))
     k = kernels(row_ids)
     if k.is_concrete(row_ids):
         ids = k.host(row_ids)
@@ -171,7 +171,7 @@ def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
         if bad.size:
             where = f"{ids[bad[0]]} at slot {bad[0]}"
             raise ValueError(
-                complaint(
+                error_text(
                     "from_row_ids",
                     f"ids from 0 to {nrows - 1}" if nrows else "no ids for 0 rows",
                     where,
@@ -181,7 +181,7 @@ def from_row_ids(values: Array, row_ids: Array, nrows: int) -> RaggedArray:
         down = (ids[1:] < ids[:-1]).nonzero()[0]
         if down.size:
             where = f"{ids[down[0] + 1]} after {ids[down[0]]} at slot {down[0] + 1}"
-            raise ValueError(complaint("from_row_ids", "sorted row ids", where, "Sort values by row id first."))
+            raise ValueError(error_text("from_row_ids", "sorted row ids", where, "Sort values by row id first."))
         return _nested("from_row_ids", values, [host_index(_splits_from_ids(ids.astype("int64"), nrows=nrows))])
     return _nested("from_row_ids", values, [k.call(_splits_from_ids, k.index(row_ids), nrows=nrows)])
 
@@ -195,7 +195,7 @@ def _arrays(op: str, values: Any, *others: Any) -> list[Array]:
     """Arrays of one library; lists become NumPy arrays."""
     for x in (values, *others):
         if isinstance(x, RaggedArray):
-            raise TypeError(complaint(op, "plain arrays", "a RaggedArray", "Use `ra.ragged` to nest rows."))
+            raise TypeError(error_text(op, "plain arrays", "a RaggedArray", "Use `ra.ragged` to nest rows."))
     given = [x if is_array(x) else common(op, []).asarray(x) for x in map(column, (values, *others))]
     k = common(op, given)
     moved = [k.asarray(numeric(op, given[0]))]
@@ -208,4 +208,4 @@ def _arrays(op: str, values: Any, *others: Any) -> list[Array]:
 
 def _check_integers(op: str, what: str, x: Array) -> None:
     if kind(x.dtype) not in ("int", "uint"):
-        raise TypeError(complaint(op, f"integer {what}", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text(op, f"integer {what}", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))

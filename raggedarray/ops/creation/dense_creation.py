@@ -9,7 +9,7 @@ from operator import index
 from typing import Any, Literal
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, DType
 from ...backends import backend, kernels, kind, namespace
 from ...engine.arguments import sizes_of
@@ -172,7 +172,7 @@ def meshgrid(*arrays: Any, indexing: Literal["xy", "ij"] = "xy") -> tuple[Any, .
     """
     for x in arrays:
         if isinstance(x, RaggedArray):
-            raise TypeError(complaint("meshgrid", "plain arrays", f"shape {x.shape}", "Use `ra.to_padded(x)`."))
+            raise TypeError(error_text("meshgrid", "plain arrays", f"shape {x.shape}", "Use `ra.to_padded(x)`."))
     return tuple(namespace(arrays[0]).meshgrid(*arrays, indexing=indexing)) if arrays else ()
 
 

@@ -6,7 +6,7 @@ Shapes, broadcasting, dtypes and capacity are as in `raggedarray.ops.arithmetic`
 
 from typing import Any
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array
 from ...backends import is_array, is_half, kernels, kind, namespace
 from ...engine.arguments import is_scalar
@@ -30,7 +30,7 @@ def _native(*args: Any, name: str) -> Array:
     xp = namespace(next(x for x in args if not is_scalar(x)))
     if not hasattr(xp, name):
         raise TypeError(
-            complaint(name, "NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.')
+            error_text(name, "NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.')
         )
     return getattr(xp, name)(*args)
 

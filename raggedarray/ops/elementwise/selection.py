@@ -4,16 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import RowPartition
 from ..._typing import Array, DType
 from ...backends import is_array, kernels, namespace
 from ...engine.arguments import is_scalar
 from ...engine.broadcast.blocks import agree_sizes
-from ...engine.broadcast.rows import Plan, lay_out, meet, plan
+from ...engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ...engine.elementwise import elementwise
-from ...engine.options import flag
-from ...engine.overflow import spoil
+from ...engine.options import check_bool
+from ...engine.overflow import fill_unless
 from ...engine.packing import as_rows, contiguous
 from ...structure.agreement import agree, is_uniform
 from ...structure.blocks import extents
@@ -78,7 +78,7 @@ def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) ->
     """
     if device is not None:
         raise ValueError(
-            complaint("astype", "device=None", repr(device), "Move with `ra.asarray` or `jax.device_put`.")
+            error_text("astype", "device=None", repr(device), "Move with `ra.asarray` or `jax.device_put`.")
         )
     if not isinstance(x, RaggedArray):
         return namespace(x).astype(x, kernels(x).dtype(dtype, x), copy=copy)
@@ -109,11 +109,11 @@ def map_values(f: Callable[..., Array], *xs: Any, masked: bool = False) -> Ragge
     array([-1., -8.,  0.,  0.], dtype=float32)
     """
     if not any(isinstance(x, RaggedArray) for x in xs):
-        raise TypeError(complaint("map_values", "at least one RaggedArray", "none", "Call the function itself."))
-    k, moved = meet("map_values", xs)
+        raise TypeError(error_text("map_values", "at least one RaggedArray", "none", "Call the function itself."))
+    k, moved = to_common_backend("map_values", xs)
     met = plan("map_values", moved)
     t = met.template
-    masked = flag("map_values", "masked", masked) and not k.trims
+    masked = check_bool("map_values", "masked", masked) and not k.has_exact_sizes
     laid_out = len(xs) > 1 or masked
     operands = k.call(_laid_out, t, *met.operands, states=met.states, masked=masked) if laid_out else [t.values]
     values = f(*operands)
@@ -121,13 +121,13 @@ def map_values(f: Callable[..., Array], *xs: Any, masked: bool = False) -> Ragge
         values = k.asarray(values)
     if getattr(values, "shape", ())[:1] != (t.capacity,):
         got = f"shape {getattr(values, 'shape', None)}"
-        raise ValueError(complaint("map_values", f"a result of {t.capacity} slots", got, "Keep the first axis."))
+        raise ValueError(error_text("map_values", f"a result of {t.capacity} slots", got, "Keep the first axis."))
     values = k.call(_zero_in_slack, values, t) if masked else values
-    return RaggedArray(spoil(values, met.ok), t.partitions)
+    return RaggedArray(fill_unless(values, met.ok), t.partitions)
 
 
 def _laid_out(template: RaggedArray, *operands: Any, states: Any, masked: bool) -> list[Any]:
-    laid = lay_out(Plan(template, operands, states))
+    laid = lay_out(BroadcastPlan(template, operands, states))
     if not masked:
         return laid
     return [x if state is None else _used_in_slack(x, template) for x, state in zip(laid, states, strict=True)]
@@ -156,12 +156,12 @@ def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:
     >>> aligned(x, like=y).row_splits is y.row_splits
     True
     """
-    _, (x, like) = meet("aligned", (contiguous(x), contiguous(like)))
+    _, (x, like) = to_common_backend("aligned", (contiguous(x), contiguous(like)))
     mine, theirs = (x, like) if (x.block is None) == (like.block is None) else (as_rows(x), as_rows(like))
     depth = theirs.depth + 1
     if mine.shape[:depth] != theirs.shape[:depth] or mine.depth + 1 != depth or x.capacity != like.capacity:
         raise ValueError(
-            complaint(
+            error_text(
                 "aligned",
                 f"shape {like.shape} and capacity {like.capacity}",
                 f"{x.shape} and {x.capacity}",

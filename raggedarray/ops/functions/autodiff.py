@@ -5,11 +5,11 @@ from functools import wraps
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array
 from ...backends import backend
 from ...engine.arguments import sizes_of
-from ...engine.broadcast.rows import into
+from ...engine.broadcast.rows import move_to
 from ...engine.trees import is_inexact, is_ragged, values_of
 
 __all__ = ["checked", "checks", "grad", "value_and_grad"]
@@ -58,7 +58,7 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
         which = tuple(i + len(args) if i < 0 else i for i in given)
         if any(not 0 <= i < len(args) for i in which) or len(set(which)) < len(which):
             want = f"distinct positional arguments, of which there are {len(args)}"
-            raise ValueError(complaint("grad", want, f"argnums={argnums}", "Pass what is differentiated by position."))
+            raise ValueError(error_text("grad", want, f"argnums={argnums}", "Pass what is differentiated by position."))
         chosen = tuple(args[i] for i in which)
         leaves, structure = jax.flatten(chosen, is_ragged)
         at = [i for i, leaf in enumerate(leaves) if _differentiable(leaf)]
@@ -76,7 +76,7 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
         result, grads = jax.value_and_grad(of_values, has_aux)(values)
         out: list[Any] = [None] * len(leaves)
         for i, g in zip(at, grads, strict=True):
-            out[i] = RaggedArray(g, into(jax, leaves[i]).partitions) if isinstance(leaves[i], RaggedArray) else g
+            out[i] = RaggedArray(g, move_to(jax, leaves[i]).partitions) if isinstance(leaves[i], RaggedArray) else g
         rebuilt = jax.unflatten(structure, out)
         return result, rebuilt if several else rebuilt[0]
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array
 from ...backends import Kernels, backend, is_array, namespace
-from ...engine.broadcast.rows import meet
+from ...engine.broadcast.rows import to_common_backend
 from ...engine.components.buckets import Work
 from ...engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
 from ...engine.components.shape_inference import READ, Found, find, from_results
@@ -56,23 +56,25 @@ def map_components(
     op = "map_components"
     if not any(isinstance(x, RaggedArray) for x in xs):
         got = ", ".join(type(x).__name__ for x in xs) or "no operand"
-        raise TypeError(complaint(op, "a RaggedArray among the operands", got, "Call `f` itself."))
-    k, moved = meet(op, xs)
+        raise TypeError(error_text(op, "a RaggedArray among the operands", got, "Call `f` itself."))
+    k, moved = to_common_backend(op, xs)
     lead = form_of(op, next(x for x in moved if isinstance(x, RaggedArray)))
     forms = [form_of(op, x) if isinstance(x, RaggedArray) else _entries(op, x, lead, i) for i, x in enumerate(moved)]
     same_structure(op, forms)
     if bucket is None:
         want = "bucket 'exact', 'padded' or a BucketPlan"
-        raise ValueError(complaint(op, want, "None", "Pass `bucket=` one of these."))
+        raise ValueError(error_text(op, want, "None", "Pass `bucket=` one of these."))
     masks = bucket != "exact"
     work = _Mapped(f, forms, masks, shape, bucket, capacity)
     found = None if shape is not None else find(k, f, forms, masks)
     if isinstance(found, Exception) and masks:
         advice = "Pass `shape=`, a function of the sizes."
-        raise ValueError(complaint(op, "a function whose sizes can be found by trying", repr(found), advice)) from found
+        raise ValueError(
+            error_text(op, "a function whose sizes can be found by trying", repr(found), advice)
+        ) from found
     if masks and isinstance(found, Found) and any(n is READ for rule in found.rules for n in rule):
         advice = "Pass `shape=`, a function of the sizes."
-        raise ValueError(complaint(op, "sizes that follow those of an operand", "others", advice))
+        raise ValueError(error_text(op, "sizes that follow those of an operand", "others", advice))
     work.found = found
     leaves = work.run()
     return _tree(work.structure, leaves)
@@ -87,7 +89,7 @@ def _entries(op: str, x: Any, lead: Form, i: int) -> Form:
     if not is_array(x) or lead.above or not x.ndim or x.shape[0] != lead.block.nrows:
         want = f"an array with {lead.block.nrows} entries, one for each component"
         got = f"shape {tuple(x.shape)}" if is_array(x) else repr(x)
-        raise ValueError(complaint(op, want, f"{got} as operand {i}", "Close over what is the same for all."))
+        raise ValueError(error_text(op, want, f"{got} as operand {i}", "Close over what is the same for all."))
     return form_of_entries(x, lead)
 
 
@@ -112,7 +114,7 @@ class _Mapped(Work):
         leaves, self.structure = k.each(self._f)(*stacks, *masks)
         if not leaves or not all(map(is_array, leaves)):
             got = ", ".join(type(x).__name__ for x in leaves[:3] if not is_array(x)) or "nothing"
-            raise TypeError(complaint(self.op, "a function that gives arrays", got, "Return arrays from it."))
+            raise TypeError(error_text(self.op, "a function that gives arrays", got, "Return arrays from it."))
         return tuple(leaves)
 
     def _rule(self, sizes: list[Sizes]) -> list[Sizes]:

@@ -8,14 +8,14 @@ element of the neighbour. Negative indices count from the end of the row. Gradie
 from typing import Any
 
 from ..._array import RaggedArray, block_in, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from ..._typing import Array
 from ...backends import common, is_array, kernels, kind, namespace
 from ...engine.arguments import level_sizes, sizes_of
-from ...engine.broadcast.rows import into
+from ...engine.broadcast.rows import move_to
 from ...engine.index.gather import filled, first_short
-from ...engine.index.keys import unfold
+from ...engine.index.keys import inner_axes_to_levels
 from ...engine.index.rows import report, run
 from ...engine.index.take_blocks import take_block
 from ...engine.index.take_rows import Capacity, agree_above, known_rows, normal_rows, taken_rows
@@ -74,7 +74,7 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity, *, orde
     if isinstance(indices, RaggedArray):
         if axis:
             advice = "Use `ra.gather(x, indices, batch_dims=)`."
-            raise TypeError(complaint(op, "dense indices below axis 0", "ragged ones", advice))
+            raise TypeError(error_text(op, "dense indices below axis 0", "ragged ones", advice))
         return _ragged_rows(op, x, indices, capacity)
     given = _indices(op, indices)
     if axis:
@@ -86,7 +86,7 @@ def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity, *, orde
         flat = _taken(op, x, namespace(given).reshape(given, (-1,)), 0, below)
         return _shaped(flat, tuple(given.shape))
     k = common(op, [x.values, given])
-    x = into(k, x).used_values()
+    x = move_to(k, x).used_values()
     known = known_rows(op, k, x.nrows, given)
     given = index_like(x.values, widened(given, k))
     rows = known if known is not None and k.name == "numpy" else k.call(normal_rows, given, nrows=x.nrows)
@@ -109,17 +109,17 @@ def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
 def _indices(op: str, indices: Any) -> Any:
     given = indices if is_array(indices) else common(op, []).asarray(indices)
     if kind(given.dtype) not in ("int", "uint"):
-        raise TypeError(complaint(op, "integer indices", f"dtype {given.dtype}", "Convert them."))
+        raise TypeError(error_text(op, "integer indices", f"dtype {given.dtype}", "Convert them."))
     return given
 
 
 def _from_dense(op: str, x: Array, indices: RaggedArray, axis: int) -> RaggedArray:
     """Rows of a plain array, for each of the ragged indices."""
     if axis not in (0, -x.ndim):
-        raise ValueError(complaint(op, "axis 0 of a plain array", f"axis {axis}", "Move the axis to the front."))
+        raise ValueError(error_text(op, "axis 0 of a plain array", f"axis {axis}", "Move the axis to the front."))
     k = common(op, [x, indices.values])
     x = x if kernels(x) is k else k.asarray(x)
-    indices = into(k, widened(_indices(op, indices), k)).used_values()
+    indices = move_to(k, widened(_indices(op, indices), k)).used_values()
     values, missing = k.call(_pick_rows, x, indices)
     report(op, missing, 0)
     return RaggedArray(values, indices.partitions)
@@ -133,9 +133,9 @@ def _pick_rows(x: Array, indices: RaggedArray) -> Any:
 def _ragged_rows(op: str, x: RaggedArray, indices: RaggedArray, capacity: Capacity) -> RaggedArray:
     """A level of rows of ``x``: one row for each index."""
     k = common(op, [x.values, indices.values])
-    x, indices = (into(k, a).used_values() for a in (x, widened(_indices(op, indices), k)))
+    x, indices = (move_to(k, a).used_values() for a in (x, widened(_indices(op, indices), k)))
     if indices.inner_shape:
-        indices = unfold(indices, indices.ndim - 1)
+        indices = inner_axes_to_levels(indices, indices.ndim - 1)
     rows, missing = k.call(_row_index, indices, nrows=x.nrows)
     report(op, missing, 0)
     known = k.host(rows) if k.is_concrete(rows) else None
@@ -186,7 +186,7 @@ def entries_at(
     _need_ragged(op, x, given)
     if not 0 < batch <= given.ndim or batch >= x.ndim:
         most = min(given.ndim, x.ndim - 1)
-        raise ValueError(complaint(op, f"batch_dims from 0 to {most}", str(batch), advice or "Check the shapes."))
+        raise ValueError(error_text(op, f"batch_dims from 0 to {most}", str(batch), advice or "Check the shapes."))
     k = common(op, [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
     single = given.ndim == batch  # one index for each entry
     if single:
@@ -223,13 +223,13 @@ def _same_entries(x: RaggedArray, indices: RaggedArray, level: int) -> bool:
 
 def _need_ragged(op: str, x: Any, indices: Any) -> None:
     if not isinstance(x, RaggedArray) and not isinstance(indices, RaggedArray):
-        raise TypeError(complaint(op, "a RaggedArray", "plain arrays", "Use `take_along_axis` of their library."))
+        raise TypeError(error_text(op, "a RaggedArray", "plain arrays", "Use `take_along_axis` of their library."))
 
 
 def levels(k: Any, x: Any, count: int) -> RaggedArray:
     """An array, ragged or plain, with ``count`` partitions, in this backend."""
     if isinstance(x, RaggedArray):
-        return unfold(into(k, x).used_values(), count)
+        return inner_axes_to_levels(move_to(k, x).used_values(), count)
     x = x if kernels(x) is k else k.asarray(x)
     partitions: tuple[Partition, ...] = ()
     entries = x.shape[0]
@@ -277,12 +277,14 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
         return namespace(x).take_along_axis(x, given, axis=axis)
     if x.ndim != given.ndim:
         got = f"{x.ndim} and {given.ndim} axes"
-        raise ValueError(complaint("take_along_axis", "as many axes", got, "Use `ra.gather(x, indices, batch_dims=)`."))
+        raise ValueError(
+            error_text("take_along_axis", "as many axes", got, "Use `ra.gather(x, indices, batch_dims=)`.")
+        )
     axis = one_axis("take_along_axis", axis, x.ndim)
     k = common("take_along_axis", [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
     for n, (a, b) in enumerate(zip(x.shape, given.shape, strict=True)):
         if n != axis and None not in (a, b) and a != b:
-            raise ValueError(complaint("take_along_axis", f"{a} entries along axis {n}", f"{b}", "Align them first."))
+            raise ValueError(error_text("take_along_axis", f"{a} entries along axis {n}", f"{b}", "Align them first."))
     x, mine = levels(k, x, x.ndim - 1), levels(k, widened(given, k), x.ndim - 1)
     agree_above("take_along_axis", x, mine, max(axis - 1, 0)) if axis else None
     index, missing = k.call(_along, x.partitions, mine, size=x.capacity, axis=axis)

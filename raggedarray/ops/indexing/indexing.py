@@ -13,7 +13,7 @@ from operator import index as as_int
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import UniformPartition
 from ...backends import is_array, kernels, kind
 from ...engine.index.blocks import block_getitem
@@ -67,10 +67,10 @@ def _one(x: RaggedArray, i: Any) -> Any:
     except TypeError:
         got = f"{type(i).__name__} {i!r}"
         raise IndexError(
-            complaint("getitem", "an int, slice, index array or mask of rows", got, "Index rows.")
+            error_text("getitem", "an int, slice, index array or mask of rows", got, "Index rows.")
         ) from None
     if not -x.nrows <= i < x.nrows:
-        raise IndexError(complaint("getitem", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
+        raise IndexError(error_text("getitem", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
     if not kernels(x.row_splits).is_concrete(x.partitions):
         if isinstance(x.partitions[0], UniformPartition):
             return run("getitem", x, [i, *[slice(None)] * (x.ndim - 1)])
@@ -80,9 +80,9 @@ def _one(x: RaggedArray, i: Any) -> Any:
 
 def _slice(x: RaggedArray, key: slice) -> RaggedArray:
     if key.step is not None and as_int(key.step) == 0:
-        raise ValueError(complaint("getitem", "a slice step other than 0", "0", "Use 1 for every entry."))
+        raise ValueError(error_text("getitem", "a slice step other than 0", "0", "Use 1 for every entry."))
     start, stop, step = key.indices(x.nrows)
-    if step == 1 and x.kernels.trims:
+    if step == 1 and x.kernels.has_exact_sizes:
         return view(x, start, max(stop, start))
     packed: RaggedArray = run("getitem", x, [key, *[slice(None)] * (x.ndim - 1)])
     return packed
@@ -92,7 +92,7 @@ def _within(x: RaggedArray, items: tuple[Any, ...], at: int) -> Any:
     """A ragged key, which says where within rows; what follows it indexes the axes behind."""
     if at or any(isinstance(i, RaggedArray) for i in items[at + 1 :]):
         raise IndexError(
-            complaint("getitem", "a ragged key in front, by itself", f"it as item {at}", "Index one after the other.")
+            error_text("getitem", "a ragged key in front, by itself", f"it as item {at}", "Index one after the other.")
         )
     key = items[at]
     out: Any = boolean_mask(x, key) if kind(key.dtype) == "bool" else _positions(x, key)

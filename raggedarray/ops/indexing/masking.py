@@ -3,16 +3,16 @@
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, entry_counts
 from ..._typing import Array
 from ...backends import Segments, backend, common, is_array, kernels, kind, namespace
 from ...engine.arguments import level_sizes, sizes_of
-from ...engine.broadcast.rows import into
-from ...engine.index.keys import expand, unfold
+from ...engine.broadcast.rows import move_to
+from ...engine.index.keys import expand, inner_axes_to_levels
 from ...engine.index.rows import run
 from ...engine.index.take_rows import Capacity, agree_above, capacities, take_body
-from ...engine.overflow import fits, spoil, with_mark
+from ...engine.overflow import check_capacity, fill_unless, with_mark
 from ...engine.packing import as_rows
 from ...engine.rearrange.rows import array_of
 from ...engine.resizing import with_capacity
@@ -44,13 +44,15 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
         if not isinstance(mask, RaggedArray):
             if size is not None or capacity is not None:
                 raise ValueError(
-                    complaint("boolean_mask", "no size= for a plain array", str(size), "Use `ra.nonzero(mask, size=)`.")
+                    error_text(
+                        "boolean_mask", "no size= for a plain array", str(size), "Use `ra.nonzero(mask, size=)`."
+                    )
                 )
             return x[mask]
-        raise TypeError(complaint("boolean_mask", "a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
+        raise TypeError(error_text("boolean_mask", "a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
     if isinstance(mask, RaggedArray):
         if size is not None:
-            raise ValueError(complaint("boolean_mask", "no size= with a ragged mask", str(size), "Drop it."))
+            raise ValueError(error_text("boolean_mask", "no size= with a ragged mask", str(size), "Drop it."))
         out = _within_rows(x, mask)
         if capacity is None or not isinstance(out, RaggedArray):
             return out
@@ -58,32 +60,34 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
     if mask.ndim > 1 and kind(mask.dtype) == "bool":
         if size is None or tuple(mask.shape) != tuple(x.shape[: mask.ndim]):
             return run("boolean_mask", x, expand("boolean_mask", (mask,), x.shape))
-        x = merge_rows("boolean_mask", unfold(x, max(x.ragged_rank, mask.ndim - 1)), mask.ndim - 1, None)
+        x = merge_rows("boolean_mask", inner_axes_to_levels(x, max(x.ragged_rank, mask.ndim - 1)), mask.ndim - 1, None)
         mask = namespace(mask).reshape(mask, (-1,))
     if tuple(mask.shape) != (x.nrows,) or kind(mask.dtype) != "bool":
         got = f"{mask.dtype} {tuple(mask.shape)}"
-        raise IndexError(complaint("boolean_mask", f"a bool mask of shape ({x.nrows},)", got, "Use one entry per row."))
+        raise IndexError(
+            error_text("boolean_mask", f"a bool mask of shape ({x.nrows},)", got, "Use one entry per row.")
+        )
     k = common("boolean_mask", [x.values, mask])
     host = kernels(mask).host(mask) if kernels(mask).is_concrete(mask) else None
     mask = mask if kernels(mask) is k else k.asarray(mask)
-    x = into(k, x).used_values()
+    x = move_to(k, x).used_values()
     known = None
     if host is not None:
         known = host.nonzero()[0]
         count: Any = known.size
         if size is not None:
-            fits("boolean_mask", count, size, "size", "size=")
+            check_capacity("boolean_mask", count, size, "size", "size=")
             known = backend("numpy").true_index(host, size)
     elif size is None:
         raise DynamicShapeError(
-            complaint("boolean_mask", "a static row count", "a traced mask", "Call `ra.boolean_mask(x, mask, size=)`.")
+            error_text("boolean_mask", "a static row count", "a traced mask", "Call `ra.boolean_mask(x, mask, size=)`.")
         )
     else:
         count = k.call(_count_true, mask)
-    ok = fits("boolean_mask", count, count if size is None else size, "size", "size=")
+    ok = check_capacity("boolean_mask", count, count if size is None else size, "size", "size=")
     rows = k.index(k.call(_true_index, mask, size=count if size is None else size))
     sizes = capacity
-    if capacity is None and not k.trims:
+    if capacity is None and not k.has_exact_sizes:
         sizes = entry_counts(x.partitions, x.capacity)[1:]
     checked, fitting = capacities("boolean_mask", x, rows, known, sizes)
     ok = ok if fitting is True else ok & fitting
@@ -105,12 +109,12 @@ def _within_rows(x: RaggedArray, mask: RaggedArray) -> Any:
     if kind(mask.dtype) != "bool" or mask.ndim > x.ndim:
         got = f"{mask.dtype} of shape {mask.shape}"
         raise IndexError(
-            complaint("boolean_mask", f"a bool mask for the first axes of {x.shape}", got, "Compare first.")
+            error_text("boolean_mask", f"a bool mask for the first axes of {x.shape}", got, "Compare first.")
         )
     k = common("boolean_mask", [x.values, mask.values])
-    x, mask = into(k, x).used_values(), into(k, mask).used_values()
+    x, mask = move_to(k, x).used_values(), move_to(k, mask).used_values()
     level = mask.ndim - 1
-    mask, x = unfold(mask, level), unfold(x, level)
+    mask, x = inner_axes_to_levels(mask, level), inner_axes_to_levels(x, level)
     agree_above("boolean_mask", x, mask, level)
     values, partitions = k.call(_filtered, x.values, x.partitions, mask, level=level)
     return rebuild(x.nrows, (*x.partitions[: level - 1], *partitions[level - 1 :]), values)
@@ -154,21 +158,21 @@ def nonzero(x: Any, /, *, size: int | None = None) -> tuple[Array, ...]:
         found: tuple[Array, ...] = namespace(x).nonzero(x)
         return found
     if isinstance(x, RaggedArray):
-        x = unfold(x, x.ndim - 1)
+        x = inner_axes_to_levels(x, x.ndim - 1)
     k = kernels(x.values if isinstance(x, RaggedArray) else x)
     keep = k.call(_is_nonzero, x)
     count: Any = k.call(_count_true, keep)
     if size is None:
         if not k.is_concrete(count):
-            raise DynamicShapeError(complaint("nonzero", "a static size", "a traced count", "Pass `size=`."))
+            raise DynamicShapeError(error_text("nonzero", "a static size", "a traced count", "Pass `size=`."))
         size = int(count)
     size = sizes_of("nonzero", size)
-    ok = fits("nonzero", count, size, "size", "size=")
+    ok = check_capacity("nonzero", count, size, "size", "size=")
     if isinstance(x, RaggedArray):
         out: tuple[Array, ...] = k.call(_coordinates, x.partitions, keep, size=size)
     else:
         out = k.call(_dense_coordinates, keep, shape=tuple(x.shape), size=size)
-    return tuple(spoil(at, ok) for at in out)
+    return tuple(fill_unless(at, ok) for at in out)
 
 
 def _is_nonzero(x: Any) -> Array:

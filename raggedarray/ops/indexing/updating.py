@@ -12,12 +12,12 @@ from operator import index as as_int
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import RowPartition, UniformPartition
 from ..._typing import Array
 from ...backends import Segments, is_array, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, is_scalar
-from ...engine.broadcast.rows import into, meet
+from ...engine.broadcast.rows import move_to, to_common_backend
 from ...engine.elementwise import elementwise
 from ...engine.index.keys import as_items, expand
 from ...engine.index.rows import run
@@ -90,7 +90,7 @@ def at_get(x: RaggedArray, key: Any, *, fill_value: Any) -> Any:
     if fill_value is None:
         return getitem(x, key)
     if any(isinstance(i, RaggedArray) for i in items):
-        raise TypeError(complaint("at", "a key without ragged parts for fill_value=", "a ragged one", "Drop it."))
+        raise TypeError(error_text("at", "a key without ragged parts for fill_value=", "a ragged one", "Drop it."))
     checked_scalar("at", x, fill_value, "fill_value")
     return run("at", x, expand("at", items, x.shape), fill=fill_value, raises=False)
 
@@ -101,7 +101,7 @@ def at_update(x: RaggedArray, key: Any, how: str, values: Any) -> RaggedArray:
         return _update_block(x, key, how, values)
     if is_scalar(values):
         checked_scalar("at", x, values, "values")
-    _, moved = meet("at", (x, values))
+    _, moved = to_common_backend("at", (x, values))
     x, values = moved
     k = x.kernels
     select, whole, one_row = _selector(x, key)
@@ -111,7 +111,7 @@ def at_update(x: RaggedArray, key: Any, how: str, values: Any) -> RaggedArray:
     spread = _spread(template, values, one_row)
     if spread.shape != template.shape:
         got = f"shape {tuple(values.shape)}"
-        raise ValueError(complaint("at", f"values that fit into {tuple(template.shape)}", got, "Drop the extra axes."))
+        raise ValueError(error_text("at", f"values that fit into {tuple(template.shape)}", got, "Drop the extra axes."))
     flat = spread.values if isinstance(spread, RaggedArray) else spread
     if isinstance(slots, RaggedArray):  # values of smaller capacity cut the selection
         slots = slots.values[: flat.shape[0], ...]
@@ -176,9 +176,9 @@ def _as_run(item: Any, nrows: int) -> Any:
         i = as_int(item)
     except TypeError:
         got = type(item).__name__
-        raise IndexError(complaint("at", "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
+        raise IndexError(error_text("at", "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
     if not -nrows <= i < nrows:
-        raise IndexError(complaint("at", f"a row from {-nrows} to {nrows - 1}", str(i), "Check `len(x)`."))
+        raise IndexError(error_text("at", f"a row from {-nrows} to {nrows - 1}", str(i), "Check `len(x)`."))
     return slice(i % nrows, i % nrows + 1)
 
 
@@ -207,7 +207,7 @@ def _spread(template: Any, values: Any, one_row: bool) -> Any:
     if isinstance(template.partitions[0], UniformPartition):
         return rebuild(1, (UniformPartition(1, row.shape[0]), *below), flat)
     splits = k.index(k.asarray([0, row.shape[0]]))
-    return into(k, RaggedArray(flat, (RowPartition(splits), *below)))
+    return move_to(k, RaggedArray(flat, (RowPartition(splits), *below)))
 
 
 def _need_fit(template: Any, values: Any) -> None:
@@ -217,7 +217,9 @@ def _need_fit(template: Any, values: Any) -> None:
     for m, n in zip(reversed(values.shape), reversed(template.shape), strict=False):
         if m not in (1, n):
             got = f"shape {tuple(values.shape)}"
-            raise ValueError(complaint("at", f"values that fit into {tuple(template.shape)}", got, "Align them first."))
+            raise ValueError(
+                error_text("at", f"values that fit into {tuple(template.shape)}", got, "Align them first.")
+            )
 
 
 def _scattered(items: Array, slots: Array, values: Array, partitions: Any, *, how: Any, whole: bool) -> Array:

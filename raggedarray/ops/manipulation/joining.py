@@ -8,14 +8,14 @@ levels. An axis of the result is uniform where it is so in every operand, else r
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
 from ..._typing import Array
 from ...backends import is_array, kernels, namespace
 from ...engine.arguments import is_scalar
-from ...engine.broadcast.rows import meet
+from ...engine.broadcast.rows import to_common_backend
 from ...engine.rearrange.join_blocks import join_blocks
-from ...engine.rearrange.rows import array_of, index_limit, one_axis, runs, unfold, used_at
+from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, one_axis, runs, used_at
 from ...structure.agreement import agree, cut, is_uniform, written_alike
 from ...structure.levels import library, parents, positions, splits_of, take_rows
 from ..array.components import unbind
@@ -49,7 +49,7 @@ def concat(arrays: tuple[Any, ...] | list[Any], /, *, axis: int | None = 0) -> A
     for i, x in enumerate(xs):
         if x.ndim != ndim:
             advice = "Add axes with `ra.expand_dims`."
-            raise ValueError(complaint("concat", f"{ndim} axes", f"{x.ndim} in operand {i}", advice))
+            raise ValueError(error_text("concat", f"{ndim} axes", f"{x.ndim} in operand {i}", advice))
     a = one_axis("concat", axis, ndim)
     return _join("concat", xs, a) if len(xs) > 1 else xs[0]
 
@@ -57,14 +57,14 @@ def concat(arrays: tuple[Any, ...] | list[Any], /, *, axis: int | None = 0) -> A
 def _operands(op: str, arrays: Any) -> list[Any]:
     if not isinstance(arrays, tuple | list):
         got = type(arrays).__name__
-        raise TypeError(complaint(op, "a list or tuple of arrays", got, "Put them in a list."))
+        raise TypeError(error_text(op, "a list or tuple of arrays", got, "Put them in a list."))
     if not arrays:
-        raise ValueError(complaint(op, "a list or tuple of arrays", "an empty one", "Pass at least one array."))
+        raise ValueError(error_text(op, "a list or tuple of arrays", "an empty one", "Pass at least one array."))
     for i, x in enumerate(arrays):
         if is_scalar(x) or not (isinstance(x, RaggedArray) or is_array(x)):
             got = f"{type(x).__name__} as operand {i}"
-            raise TypeError(complaint(op, "RaggedArrays or arrays", got, "Make it an array first."))
-    return meet(op, tuple(arrays))[1]
+            raise TypeError(error_text(op, "RaggedArrays or arrays", got, "Make it an array first."))
+    return to_common_backend(op, tuple(arrays))[1]
 
 
 def _join(op: str, xs: list[Any], a: int) -> Any:
@@ -73,7 +73,7 @@ def _join(op: str, xs: list[Any], a: int) -> Any:
     if not any(isinstance(x, RaggedArray) for x in xs):
         return namespace(xs[0]).concat(xs, axis=a)
     rank = max(x.ragged_rank for x in xs if isinstance(x, RaggedArray))
-    levels = [unfold(x, rank) for x in xs]
+    levels = [inner_axes_to_levels(x, rank) for x in xs]
     kept = max(a - 1, 0) if a <= rank else rank
     alike = written_alike(levels[0].kernels, [x.partitions for x in levels], kept)
     levels = [RaggedArray(x.values, (*ps, *x.partitions[kept:])) for x, ps in zip(levels, alike, strict=True)]
@@ -91,7 +91,7 @@ def _join(op: str, xs: list[Any], a: int) -> Any:
     limits = tuple(sum(c[level] for c in counts) for level in range(rank + 1))
     nrows = limits[0] if a == 0 else levels[0].nrows
     index_limit(op, levels, limits)
-    if a == 0 and k.trims and all(map(_no_slack, levels)):
+    if a == 0 and k.has_exact_sizes and all(map(_no_slack, levels)):
         values, inner = _append(levels, limits)
     else:
         values, inner = k.call(_join_levels, levels, axis=a, above=smallest[max(a - 1, 0)], limits=limits)
@@ -106,7 +106,7 @@ def _check_fit(op: str, x: RaggedArray, y: RaggedArray, a: int, i: int) -> None:
         if axis == a or (m == n) or (mixed and axis > a and a <= rank):
             continue
         got = f"{y.shape} as operand {i}"
-        raise ValueError(complaint(op, f"shapes that agree with {x.shape} but for axis {a}", got, "Align them first."))
+        raise ValueError(error_text(op, f"shapes that agree with {x.shape} but for axis {a}", got, "Align them first."))
     for level, (p, q) in enumerate(zip(x.partitions, y.partitions, strict=True), start=1):
         if level < a and isinstance(p, RowPartition) and isinstance(q, RowPartition):
             agree(op, p, q, level, outermost=is_uniform(x.partitions[: level - 1]))
@@ -226,7 +226,7 @@ def stack(arrays: tuple[Any, ...] | list[Any], /, *, axis: int = 0) -> Any:
     for i, x in enumerate(xs):
         if x.ndim != xs[0].ndim:
             advice = "Add axes with `ra.expand_dims`."
-            raise ValueError(complaint("stack", f"{xs[0].ndim} axes", f"{x.ndim} in operand {i}", advice))
+            raise ValueError(error_text("stack", f"{xs[0].ndim} axes", f"{x.ndim} in operand {i}", advice))
     xs = [expand_dims(x, axis=a) for x in xs]
     return _join("stack", xs, a) if len(xs) > 1 else xs[0]
 
@@ -246,13 +246,13 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     a = one_axis("unstack", axis, x.ndim)
     if x.block is not None and a:
         if x.shape[a] is None:
-            raise ValueError(complaint("unstack", "a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
+            raise ValueError(error_text("unstack", "a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
         return tuple(x[(*(slice(None),) * a, i)] for i in range(x.shape[a] or 0))
     if a > x.ragged_rank:
         return tuple(RaggedArray(v, x.partitions) for v in x.xp.unstack(x.values, axis=a - x.ragged_rank))
     size, first_level = x.shape[a], x.partitions[0]
     if size is None:
-        raise ValueError(complaint("unstack", "a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
+        raise ValueError(error_text("unstack", "a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
     outer, below = x.partitions[: max(a - 1, 0)], x.partitions[max(a, 1) :]
     if a:  # every n-th entry
         nrows, count, steps = x.nrows, x.partitions[a - 1].nrows, [(i, size) for i in range(size)]

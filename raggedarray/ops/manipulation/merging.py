@@ -8,15 +8,15 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
 from ..._typing import Array
 from ...backends import common, is_array, kernels, namespace
 from ...engine.arguments import sizes_of
-from ...engine.broadcast.rows import into
-from ...engine.overflow import fits, spoil
+from ...engine.broadcast.rows import move_to
+from ...engine.overflow import check_capacity, fill_unless
 from ...engine.packing import as_rows, contiguous
-from ...engine.rearrange.rows import array_of, index_limit, one_axis, unfold, used_at
+from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, one_axis, used_at
 from ...structure.agreement import is_uniform
 from ...structure.levels import composed_splits, known_used, library
 
@@ -39,7 +39,7 @@ def merge_dims(x: Any, /, outer_axis: int, inner_axis: int, *, size: int | None 
     x = array_of("merge_dims", as_rows(x))
     a, b = (one_axis("merge_dims", axis, x.ndim) for axis in (outer_axis, inner_axis))
     if a > b:
-        raise ValueError(complaint("merge_dims", "outer_axis <= inner_axis", f"{a} and {b}", "Swap them."))
+        raise ValueError(error_text("merge_dims", "outer_axis <= inner_axis", f"{a} and {b}", "Swap them."))
     if a == b:
         return x
     if not isinstance(x, RaggedArray):
@@ -52,7 +52,7 @@ def merge_dims(x: Any, /, outer_axis: int, inner_axis: int, *, size: int | None 
         return RaggedArray(x.xp.reshape(x.values, shape), x.partitions)
     if a and b > rank:
         index_limit("merge_dims", (x,), (x.capacity * prod(x.inner_shape[: b - rank]),))
-    x = unfold(x, max(b, rank))
+    x = inner_axes_to_levels(x, max(b, rank))
     if a == 0:
         return merge_rows("merge_dims", x, b, size)
     merged = x.kernels.call(_merged, x.partitions[a - 1 : b], library(x.partitions, x.values))
@@ -61,7 +61,7 @@ def merge_dims(x: Any, /, outer_axis: int, inner_axis: int, *, size: int | None 
 
 def _no_size(op: str, size: Any) -> None:
     if size is not None:
-        raise ValueError(complaint(op, "no size= for a plain array", str(size), "Drop it."))
+        raise ValueError(error_text(op, "no size= for a plain array", str(size), "Drop it."))
 
 
 def _merged(partitions: tuple[Partition, ...], like: Array) -> Partition:
@@ -84,18 +84,18 @@ def merge_rows(op: str, x: RaggedArray, level: int, size: int | None) -> Any:
         for p in above:  # Python's ints, since the elements may be more than splits can count
             used = used * p.length if isinstance(p, UniformPartition) else int(known_used(p))
     elif size is None:
-        raise DynamicShapeError(complaint(op, "a static size", "traced row lengths", "Pass `size=`."))
+        raise DynamicShapeError(error_text(op, "a static size", "traced row lengths", "Pass `size=`."))
     else:
         used = used_at(above, level)
     n = used if size is None else sizes_of(op, size)
-    ok = fits(op, used, n, "size", "size=")
+    ok = check_capacity(op, used, n, "size", "size=")
     if not below:
         if isinstance(used, int) and used == n == count:
             return x.values
         index_limit(op, (x,), (n, count))
         return x.kernels.call(_first_slots, x.values, x.partitions, count=n, ok=ok)
     partitions = x.kernels.call(_resized, below, nrows=n)
-    return RaggedArray(x.values if ok is True else x.kernels.call(spoil, x.values, ok), partitions)
+    return RaggedArray(x.values if ok is True else x.kernels.call(fill_unless, x.values, ok), partitions)
 
 
 def _first_slots(values: Array, partitions: tuple[Partition, ...], *, count: int, ok: Any) -> Array:
@@ -104,7 +104,7 @@ def _first_slots(values: Array, partitions: tuple[Partition, ...], *, count: int
     xp = namespace(like)
     at, have = xp.arange(count, dtype=like.dtype), values.shape[0]
     known = (at < used_at(partitions, len(partitions))) & (at < have)
-    return spoil(kernels(values).pick(values, xp.where(known, at, xp.asarray(have, dtype=at.dtype))), ok)
+    return fill_unless(kernels(values).pick(values, xp.where(known, at, xp.asarray(have, dtype=at.dtype))), ok)
 
 
 def _resized(partitions: tuple[Partition, ...], *, nrows: int) -> tuple[Partition, ...]:
@@ -134,7 +134,7 @@ def flatten(x: Any, /, *, size: int | None = None) -> Array:
     if isinstance(x, RaggedArray) and x.block is not None:
         x = contiguous(x).components_as_rows("flatten")
     if isinstance(x, RaggedArray):
-        return merge_rows("flatten", unfold(x, x.ndim - 1), x.ndim - 1, size)
+        return merge_rows("flatten", inner_axes_to_levels(x, x.ndim - 1), x.ndim - 1, size)
     _no_size("flatten", size)
     return namespace(x).reshape(x, (-1,))
 
@@ -143,7 +143,7 @@ def flat_only(op: str, x: Any) -> None:
     """Raise where an op that flattens first cannot know how many elements there are."""
     if isinstance(x, RaggedArray) and not kernels(library(x.partitions, x.values)).is_concrete(x.partitions):
         advice = "Flatten it with `ra.flatten(x, size=)`."
-        raise DynamicShapeError(complaint(op, "axis= where row lengths are traced", "None", advice))
+        raise DynamicShapeError(error_text(op, "axis= where row lengths are traced", "None", advice))
 
 
 def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
@@ -162,18 +162,18 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
     length = x.shape[a]
     if length is None:
         advice = "Build it with `ra.from_nested_row_splits`."
-        raise ValueError(complaint("split_dims", "the row axis or a uniform one", f"ragged axis {a}", advice))
+        raise ValueError(error_text("split_dims", "the row axis or a uniform one", f"ragged axis {a}", advice))
     row_splits = row_splits if is_array(row_splits) else common("split_dims", []).asarray(row_splits)
     k = common("split_dims", [x.values if isinstance(x, RaggedArray) else x, row_splits])
     if whole:
-        x = into(k, x)
+        x = move_to(k, x)
     elif isinstance(x, RaggedArray):
-        x = into(k, x).used_values()
+        x = move_to(k, x).used_values()
     elif kernels(x) is not k:
         x = k.asarray(x)
     splits = _checked_splits(k.index(row_splits), length)
     if not whole:
-        x = unfold(x, max(a, x.ragged_rank if isinstance(x, RaggedArray) else 0))
+        x = inner_axes_to_levels(x, max(a, x.ragged_rank if isinstance(x, RaggedArray) else 0))
     if a == 0:
         return RaggedArray(x.values, (RowPartition(splits), *x.partitions))
     above = x.partitions[a - 1].nrows
@@ -186,16 +186,16 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
 def _checked_splits(splits: Array, length: int) -> Array:
     if splits.ndim != 1 or splits.shape[0] == 0:
         got = f"shape {tuple(splits.shape)}"
-        raise ValueError(complaint("split_dims", "row splits of shape (groups + 1,)", got, "Start them with 0."))
+        raise ValueError(error_text("split_dims", "row splits of shape (groups + 1,)", got, "Start them with 0."))
     k = kernels(splits)
     expected = f"splits that rise from 0 to {length}"
     if k.is_concrete(splits):
         known = k.host(splits)
         if known[0] != 0 or known[-1] != length or bool((known[1:] < known[:-1]).any()):
-            raise ValueError(complaint("split_dims", expected, str(known.tolist()), "Check the group sizes."))
+            raise ValueError(error_text("split_dims", expected, str(known.tolist()), "Check the group sizes."))
     elif k.checking():
         ok = (splits[0] == 0) & (splits[-1] == length) & namespace(splits).all(splits[1:] >= splits[:-1])
-        k.check(ok, complaint("split_dims", expected, "{splits}", "Check the group sizes."), splits=splits)
+        k.check(ok, error_text("split_dims", expected, "{splits}", "Check the group sizes."), splits=splits)
     return splits
 
 

@@ -12,15 +12,15 @@ from operator import index as as_int
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, Axis
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, sizes_of
-from ...engine.broadcast.rows import into
+from ...engine.broadcast.rows import move_to
 from ...engine.index.blocks import block_getitem
-from ...engine.index.gather import FAR
+from ...engine.index.gather import INDEX_LIMIT
 from ...engine.indices import widened
-from ...engine.overflow import spoil
+from ...engine.overflow import fill_unless
 from ...engine.packing import contiguous
 from ...engine.rearrange.blocks import move_block
 from ...engine.rearrange.per_row import pad_each, per_row
@@ -80,7 +80,7 @@ def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
     given = axis if isinstance(axis, tuple) else (axis,)
     shifts = tuple(shift) if isinstance(shift, tuple | list) else (shift,) * len(given)
     if len(shifts) != len(given):
-        raise ValueError(complaint("roll", f"{len(given)} shifts", f"{len(shifts)}", "Pass one per axis, or one int."))
+        raise ValueError(error_text("roll", f"{len(given)} shifts", f"{len(shifts)}", "Pass one per axis, or one int."))
     axes = axes_in_order("roll", axis, x.ndim)
     by_axis = dict(zip(axes, (_shift(k, s) for s in shifts), strict=True))
     for a, s in by_axis.items():
@@ -97,15 +97,15 @@ def _shift(k: Kernels, shift: Any) -> Any:
             given = as_int(shift)
         except TypeError:
             got = type(shift).__name__
-            raise TypeError(complaint("roll", "an integer shift", got, "Pass an int, or one per axis.")) from None
-        if abs(given) <= FAR:
+            raise TypeError(error_text("roll", "an integer shift", got, "Pass an int, or one per axis.")) from None
+        if abs(given) <= INDEX_LIMIT:
             return given
-        if not k.trims or abs(given) > 1 << 62:
-            raise OverflowError(complaint("roll", "a shift that fits its index", f"{given}", "Take a smaller one."))
+        if not k.has_exact_sizes or abs(given) > 1 << 62:
+            raise OverflowError(error_text("roll", "a shift that fits its index", f"{given}", "Take a smaller one."))
         return k.index(k.asarray([given], dtype="int64"))[0]
     if shift.ndim or kind(shift.dtype) not in ("int", "uint"):
         got = f"{shift.dtype} {tuple(shift.shape)}"
-        raise TypeError(complaint("roll", "an integer shift", got, "Pass an int, or one per axis."))
+        raise TypeError(error_text("roll", "an integer shift", got, "Pass an int, or one per axis."))
     return k.index(shift) if k.name != "generic" else int(shift)
 
 
@@ -147,9 +147,9 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     if not each:
         before, after = sizes_of("pad", before), sizes_of("pad", after)
         if capacity is not None and not (isinstance(x, RaggedArray) and x.block is not None):
-            raise ValueError(complaint("pad", "no capacity= for static counts", str(capacity), "Drop it."))
+            raise ValueError(error_text("pad", "no capacity= for static counts", str(capacity), "Drop it."))
     if not each and (before < 0 or after < 0):
-        raise ValueError(complaint("pad", "counts of at least 0", f"{before}, {after}", "Cut with `ra.truncate`."))
+        raise ValueError(error_text("pad", "counts of at least 0", f"{before}, {after}", "Cut with `ra.truncate`."))
     a = one_axis("pad", axis, x.ndim)
     if isinstance(x, RaggedArray):
         checked_scalar("pad", x, fill_value, "fill_value")
@@ -163,7 +163,7 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     if each and (x.block is not None or x.shape[a] is not None):
         what = "components that vary in several axes" if x.block is not None else f"axis {a} of {x.shape}"
         advice = "Pass ints, or convert a block with `ra.to_rows(x)`."
-        raise ValueError(complaint("pad", "rows along a ragged axis for counts per row", what, advice))
+        raise ValueError(error_text("pad", "rows along a ragged axis for counts per row", what, advice))
     if a > x.depth:
         inner = a - x.depth
         values = x.kernels.call(_pad_inner, x.values, fill, axis=inner, before=before, after=after)
@@ -171,7 +171,7 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     fits_item = all(m in (1, n) for m, n in zip(reversed(fill.shape), reversed(x.inner_shape), strict=False))
     if fill.ndim > len(x.inner_shape) or not fits_item:
         expected = f"a fill_value of shape () to {x.inner_shape}"
-        raise ValueError(complaint("pad", expected, f"{tuple(fill.shape)}", "Pass one entry's worth."))
+        raise ValueError(error_text("pad", expected, f"{tuple(fill.shape)}", "Pass one entry's worth."))
     if each:
         return pad_each(x, before, after, a, fill if a == x.ragged_rank else None, capacity)
     if x.block is not None:
@@ -201,9 +201,9 @@ def truncate(x: Any, /, length: Any, *, axis: int = 1) -> Any:
     length = common("truncate", []).asarray(length) if isinstance(length, list | tuple) else length
     if isinstance(x, RaggedArray) and is_array(length) and length.ndim:
         return _truncate_each(x, length, one_axis("truncate", axis, x.ndim))
-    length = min(sizes_of("truncate", length), FAR)
+    length = min(sizes_of("truncate", length), INDEX_LIMIT)
     if length < 0:
-        raise ValueError(complaint("truncate", "a length of at least 0", f"{length}", "Pass a length."))
+        raise ValueError(error_text("truncate", "a length of at least 0", f"{length}", "Pass a length."))
     a = one_axis("truncate", axis, x.ndim)
     if not isinstance(x, RaggedArray):
         return x[(slice(None),) * a + (slice(0, length), ...)]
@@ -221,17 +221,19 @@ def _truncate_each(x: RaggedArray, length: Any, a: int) -> Any:
         have = x.row_lengths(axis=a)
         if tuple(length.shape) != (x.partitions[-1].nrows,):
             got = f"shape {tuple(length.shape)}"
-            raise ValueError(complaint("truncate", f"{x.partitions[-1].nrows} lengths", got, "Pass one per component."))
+            raise ValueError(
+                error_text("truncate", f"{x.partitions[-1].nrows} lengths", got, "Pass one per component.")
+            )
         have = have.values if isinstance(have, RaggedArray) else have
         return narrow(x, a, 0, maximum(minimum(have, length), 0))
     if x.block is not None or x.shape[a] is not None:
         advice = "Pass an int, or cut a ragged axis."
-        raise ValueError(complaint("truncate", f"one length for all rows along axis {a}", "an array", advice))
-    x = into(k, x).used_values()
+        raise ValueError(error_text("truncate", f"one length for all rows along axis {a}", "an array", advice))
+    x = move_to(k, x).used_values()
     _, ok = per_row("truncate", x, k, a, length, "length")
     have = x.row_lengths(axis=a)
     out = narrow(x, a, 0, maximum(minimum(have, length), 0))
-    return RaggedArray(spoil(out.values, ok), out.partitions)
+    return RaggedArray(fill_unless(out.values, ok), out.partitions)
 
 
 def sliding_window(x: Any, /, size: int, *, step: int = 1, axis: int = 1) -> Any:
@@ -246,9 +248,9 @@ def sliding_window(x: Any, /, size: int, *, step: int = 1, axis: int = 1) -> Any
     """
     x = array_of("sliding_window", x)
     size, step = sizes_of("sliding_window", size), sizes_of("sliding_window", step)
-    step = min(step, FAR)
-    if size < 1 or step < 1 or size > FAR:
-        raise ValueError(complaint("sliding_window", "size and step of at least 1", f"{size}, {step}", "Pass larger."))
+    step = min(step, INDEX_LIMIT)
+    if size < 1 or step < 1 or size > INDEX_LIMIT:
+        raise ValueError(error_text("sliding_window", "size and step of at least 1", f"{size}, {step}", "Pass larger."))
     a = one_axis("sliding_window", axis, x.ndim)
     if not isinstance(x, RaggedArray):
         return kernels(x).call(_window_inner, x, axis=a, size=size, step=step)

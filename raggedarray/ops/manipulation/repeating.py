@@ -6,16 +6,16 @@ A count that is the same for every entry leaves sizes static; counts per row mak
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import DynamicShapeError, complaint
+from ..._errors import DynamicShapeError, error_text
 from ..._partition import RowPartition, entry_counts
 from ..._typing import Array
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
 from ...engine.arguments import level_sizes, sizes_of
-from ...engine.broadcast.rows import into
+from ...engine.broadcast.rows import move_to
 from ...engine.bucket_size import bucket_size
 from ...engine.index.take_rows import take_body
 from ...engine.indices import widened
-from ...engine.overflow import fits, with_mark
+from ...engine.overflow import check_capacity, with_mark
 from ...engine.rearrange.per_row import both, not_negative, repeat_entries
 from ...engine.rearrange.rows import array_of, move, one_axis
 from ...structure.index_maps import Move
@@ -62,14 +62,14 @@ def repeat(
         repeats = sizes_of("repeat", repeats)
     if isinstance(repeats, RaggedArray) and 0 < a <= x.ragged_rank:
         if size is not None:
-            raise ValueError(complaint("repeat", "no size= with repeats of entries", str(size), "Pass `capacity=`."))
+            raise ValueError(error_text("repeat", "no size= with repeats of entries", str(size), "Pass `capacity=`."))
         return repeat_entries(x, repeats, a, capacity)
     if is_array(repeats) or isinstance(repeats, tuple | list):
         return _repeat_each(x, repeats, a, size, capacity)
     n = sizes_of("repeat", repeats)
     _no_sizes("repeat", size, capacity)
     if n < 0:
-        raise ValueError(complaint("repeat", "repeats of at least 0", f"{n}", "Pass a count."))
+        raise ValueError(error_text("repeat", "repeats of at least 0", f"{n}", "Pass a count."))
     if a > x.depth:
         return RaggedArray(x.kernels.call(_repeat_inner, x.values, n=n, axis=a - x.depth), x.partitions)
     return move("repeat", x, {a: Move("repeat", n)})
@@ -86,7 +86,7 @@ def _repeat_plain(x: Array, repeats: Any, axis: int | None) -> Array:
 def _no_sizes(op: str, size: Any, capacity: Any) -> None:
     if size is not None or capacity is not None:
         got = f"size={size}, capacity={capacity}"
-        raise ValueError(complaint(op, "no size= and capacity= for a static count", got, "Drop them."))
+        raise ValueError(error_text(op, "no size= and capacity= for a static count", got, "Drop them."))
 
 
 def _repeat_inner(values: Array, *, n: int, axis: int) -> Array:
@@ -98,23 +98,23 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
     given = repeats if is_array(repeats) else x.kernels.asarray(repeats)
     if kind(given.dtype) not in ("int", "uint") or given.ndim != 1:
         got = f"{given.dtype} {tuple(given.shape)}"
-        raise TypeError(complaint("repeat", "integer repeats of one axis", got, "Convert or flatten them."))
+        raise TypeError(error_text("repeat", "integer repeats of one axis", got, "Convert or flatten them."))
     have = x.shape[a]
     if a and have is not None and a > x.depth and kernels(given).is_concrete(given):
         _no_sizes("repeat", size, capacity)
         return RaggedArray(_repeat_plain(x.values, given, a - x.depth), x.partitions)
     if a:
-        raise ValueError(complaint("repeat", f"one count along axis {a}", "an array", "Repeat rows, or pass an int."))
+        raise ValueError(error_text("repeat", f"one count along axis {a}", "an array", "Repeat rows, or pass an int."))
     if tuple(given.shape) != (have,):
-        raise ValueError(complaint("repeat", f"{have} repeats", f"{given.shape[0]}", "Pass one per row."))
+        raise ValueError(error_text("repeat", f"{have} repeats", f"{given.shape[0]}", "Pass one per row."))
     k = common("repeat", [x.values, given])
-    x, given = into(k, x).used_values(), k.index(given)
+    x, given = move_to(k, x).used_values(), k.index(given)
     fine = not_negative("repeat", k, given, "repeats", "Pass counts.")
     count = _repeated_count(k, given)
     if x.block is not None:
         if not isinstance(count, int):
             raise DynamicShapeError(
-                complaint(
+                error_text(
                     "repeat",
                     "components that can be counted",
                     "traced repeats",
@@ -123,25 +123,27 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
             )
         return take(x, k.call(_repeated_rows, given, nrows=count), capacity=capacity)
     if not isinstance(count, int) and size is None:
-        raise DynamicShapeError(complaint("repeat", "a static row count", "traced repeats", "Pass `size=`."))
+        raise DynamicShapeError(error_text("repeat", "a static row count", "traced repeats", "Pass `size=`."))
     nrows = count if size is None else sizes_of("repeat", size)
-    ok = both(fits("repeat", count, nrows, "size", "size="), fine)
+    ok = both(check_capacity("repeat", count, nrows, "size", "size="), fine)
     rows = k.call(_repeated_rows, given, nrows=nrows)
     need = k.call(needed_entries, x.partitions, rows)
     counts = entry_counts(x.partitions, x.capacity)[1:]
     readable = k.is_concrete(need)
     if capacity is None and not readable:
         advice = "Pass `capacity=`."
-        raise DynamicShapeError(complaint("repeat", "a static capacity", "traced repeats or lengths", advice))
+        raise DynamicShapeError(error_text("repeat", "a static capacity", "traced repeats or lengths", advice))
     if capacity is None:
         known = [int(n) for n in need]
-        sizes = tuple(m if k.trims else n if m <= n else bucket_size(m) for m, n in zip(known, counts, strict=True))
+        sizes = tuple(
+            m if k.has_exact_sizes else n if m <= n else bucket_size(m) for m, n in zip(known, counts, strict=True)
+        )
     else:
         given_sizes = level_sizes("repeat", capacity, x.ragged_rank)
         sizes = (*counts[:-1], given_sizes) if isinstance(given_sizes, int) else given_sizes
         for p, n, m in zip(x.partitions, sizes, need, strict=True):
             if isinstance(p, RowPartition):
-                ok = ok & fits("repeat", m, n, "capacity", "capacity=")
+                ok = ok & check_capacity("repeat", m, n, "capacity", "capacity=")
     values, partitions = k.call(take_body, x.values, x.partitions, rows, sizes=sizes, ok=ok)
     return with_mark(rebuild(nrows, partitions, values), ok)
 
@@ -172,7 +174,7 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
         return namespace(x).tile(x, repetitions)
     counts = sizes_of("tile", repetitions if isinstance(repetitions, tuple | list) else (repetitions,), many=True)
     if any(n < 0 for n in counts):
-        raise ValueError(complaint("tile", "repetitions of at least 0", f"{counts}", "Pass counts."))
+        raise ValueError(error_text("tile", "repetitions of at least 0", f"{counts}", "Pass counts."))
     counts = (1,) * (x.ndim - len(counts)) + counts
     for _ in range(len(counts) - x.ndim):
         x = expand_dims(x, axis=0)

@@ -8,13 +8,13 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, UniformPartition, entry_counts, uniform_levels
 from ..._typing import Array, Shape
 from ...backends import namespace
 from ...engine.arguments import is_scalar, ragged_only, sizes_of
-from ...engine.broadcast.rows import Plan, lay_out, meet, plan
-from ...engine.overflow import spoil
+from ...engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
+from ...engine.overflow import fill_unless
 from ...engine.rearrange.reshape_blocks import expand_block, permute_block, squeeze_block, stretch_block
 from ...engine.rearrange.rows import array_of, axes_in_order, move
 from ...structure.index_maps import Move
@@ -79,7 +79,7 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) 
     for a in axes:
         if x.shape[a] != 1:
             got = f"axis {a} of shape {x.shape}"
-            raise ValueError(complaint("squeeze", "an axis of size 1", got, "Name another, or take `x[i]`."))
+            raise ValueError(error_text("squeeze", "an axis of size 1", got, "Name another, or take `x[i]`."))
     for a in axes:
         if x.block is not None:
             x = squeeze_block(x, a)
@@ -110,7 +110,7 @@ def _with_inner(op: str, x: RaggedArray, shape: Any) -> RaggedArray:
     if shape.count(-1) == 1 and known > 0 and have % known == 0:
         shape = tuple(have // known if n == -1 else n for n in shape)
     if min(shape, default=0) < 0 or prod(shape) != have:
-        raise ValueError(complaint(op, f"a shape of {have} elements, as {x.inner_shape}", str(shape), "Check it."))
+        raise ValueError(error_text(op, f"a shape of {have} elements, as {x.inner_shape}", str(shape), "Check it."))
     return RaggedArray(x.xp.reshape(x.values, (x.capacity, *shape)), x.partitions)
 
 
@@ -127,7 +127,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if given[:outer] != x.shape[:outer]:
         advice = "Use `ra.merge_dims` or `ra.split_dims`."
-        raise ValueError(complaint("reshape", f"a shape that begins with {x.shape[:outer]}", str(given), advice))
+        raise ValueError(error_text("reshape", f"a shape that begins with {x.shape[:outer]}", str(given), advice))
     out = _with_inner("reshape", x, sizes_of("reshape", given[outer:], many=True))
     return RaggedArray(namespace(out.values).asarray(out.values, copy=True), out.partitions) if copy else out
 
@@ -147,7 +147,7 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
 def _permute(op: str, x: Any, axes: tuple[int, ...]) -> Any:
     order = axes_in_order(op, axes, x.ndim)
     if len(order) != x.ndim:
-        raise ValueError(complaint(op, f"{x.ndim} axes", str(axes), "Name each axis once."))
+        raise ValueError(error_text(op, f"{x.ndim} axes", str(axes), "Name each axis once."))
     if not isinstance(x, RaggedArray):
         return namespace(x).permute_dims(x, order)
     if x.block is not None:
@@ -156,7 +156,7 @@ def _permute(op: str, x: Any, axes: tuple[int, ...]) -> Any:
     for place, a in enumerate(order):
         if (a < first) != (place < first) or (a > rank) != (place > rank) or (first <= a <= rank and a != place):
             got = f"axis {a} in place {place} of shape {x.shape}"
-            raise ValueError(complaint(op, f"axes {first} to {rank} in place", got, "No axis passes a ragged one."))
+            raise ValueError(error_text(op, f"axes {first} to {rank} in place", got, "No axis passes a ragged one."))
     inner = (0, *(a - rank for a in order[rank + 1 :]))
     if inner != tuple(range(len(inner))):
         x = RaggedArray(x.xp.permute_dims(x.values, inner), x.partitions)
@@ -190,7 +190,7 @@ def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int
     taken, places = (axes_in_order("moveaxis", axis, x.ndim) for axis in (source, destination))
     if len(taken) != len(places):
         got = f"{len(taken)} and {len(places)}"
-        raise ValueError(complaint("moveaxis", "as many sources as destinations", got, "Pair them."))
+        raise ValueError(error_text("moveaxis", "as many sources as destinations", got, "Pair them."))
     order = [a for a in range(x.ndim) if a not in taken]
     for place, a in sorted(zip(places, taken, strict=True)):
         order.insert(place, a)
@@ -212,12 +212,12 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
     if not isinstance(x, RaggedArray):
         if None in shape:
             advice = "Use `ra.broadcast_arrays` with a RaggedArray."
-            raise ValueError(complaint("broadcast_to", "sizes for a plain array", str(shape), advice))
+            raise ValueError(error_text("broadcast_to", "sizes for a plain array", str(shape), advice))
         return namespace(x).broadcast_to(x, shape)
     have = (*(1,) * (len(shape) - x.ndim), *x.shape)
     if len(shape) < x.ndim or any(m != n and (m != 1 or n is None) for m, n in zip(have, shape, strict=True)):
         advice = "Only axes of size 1 stretch; None keeps a ragged one."
-        raise ValueError(complaint("broadcast_to", f"a shape that {x.shape} stretches to", str(shape), advice))
+        raise ValueError(error_text("broadcast_to", f"a shape that {x.shape} stretches to", str(shape), advice))
     if x.block is not None:
         return stretch_block(x, shape)
     for _ in range(len(shape) - x.ndim):
@@ -241,17 +241,17 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """
     for i, x in enumerate(arrays):
         if is_scalar(x):
-            raise TypeError(complaint("broadcast_arrays", "arrays", f"{x!r} as operand {i}", "Make it an array."))
+            raise TypeError(error_text("broadcast_arrays", "arrays", f"{x!r} as operand {i}", "Make it an array."))
     if not arrays:
         return ()
-    k, moved = meet("broadcast_arrays", arrays)
+    k, moved = to_common_backend("broadcast_arrays", arrays)
     if not any(isinstance(x, RaggedArray) for x in moved):
         return tuple(namespace(moved[0]).broadcast_arrays(*moved))
     met = plan("broadcast_arrays", moved)
     t = met.template
     shape = _stretched(t.capacity, t.inner_shape, [x.inner_shape for x in met.operands])
     values = k.call(_spread_out, t, *met.operands, states=met.states, shape=shape)
-    return tuple(rebuild(t.nrows, t.partitions, spoil(v, met.ok)) for v in values)
+    return tuple(rebuild(t.nrows, t.partitions, fill_unless(v, met.ok)) for v in values)
 
 
 def _stretched(capacity: int, inner: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[int, ...]:
@@ -263,7 +263,7 @@ def _stretched(capacity: int, inner: tuple[int, ...], others: list[tuple[int, ..
 
 
 def _spread_out(t: RaggedArray, *operands: Any, states: Any, shape: tuple[int, ...]) -> list[Array]:
-    laid = lay_out(Plan(t, operands, states))
+    laid = lay_out(BroadcastPlan(t, operands, states))
     return [_spread_inner(v, shape) for v in laid]
 
 

@@ -4,18 +4,18 @@ from operator import index as as_int
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, UniformPartition, entry_counts
 from ..._typing import Array
 from ...backends import common, is_array, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, ragged_only, sizes_of
-from ...engine.broadcast.rows import into
-from ...engine.index.gather import ALL, FAR, Step
-from ...engine.index.keys import Plan
+from ...engine.broadcast.rows import move_to
+from ...engine.index.gather import ALL, INDEX_LIMIT, Step
+from ...engine.index.keys import IndexPlan
 from ...engine.index.rows import perform, run
 from ...engine.index.take_blocks import narrow_block
 from ...engine.indices import to_dtype, widened
-from ...engine.overflow import fits, spoil, with_mark
+from ...engine.overflow import check_capacity, fill_unless, with_mark
 from ...engine.packing import as_rows
 from ...engine.rearrange.rows import array_of, one_axis
 from ...structure.levels import choose, library, rows_below, take_entries
@@ -35,7 +35,7 @@ def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array
     array([3, 0, 0])
     """
     if ragged_only("row", x).ragged_rank != 1 or x.block is not None:
-        raise ValueError(complaint("row", "one ragged axis", f"shape {x.shape}", "Use `ra.to_padded` with a tuple."))
+        raise ValueError(error_text("row", "one ragged axis", f"shape {x.shape}", "Use `ra.to_padded` with a tuple."))
     x = x.used_values()
     k = x.kernels
     checked_scalar("row", x, fill_value, "fill_value")
@@ -43,10 +43,10 @@ def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array
     if not is_array(i) or kernels(i).is_concrete(i):
         i = _integer("row", i)
         if not -x.nrows <= i < x.nrows:
-            raise IndexError(complaint("row", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
+            raise IndexError(error_text("row", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
         i = to_dtype(i % x.nrows, splits)
     start, size = k.call(_row_bounds, splits, i)
-    ok = fits("row", size, length, "a length", "length=")
+    ok = check_capacity("row", size, length, "a length", "length=")
     return k.call(_padded_row, x.values, start, size, x.xp.asarray(fill_value, dtype=x.dtype), length=length, ok=ok)
 
 
@@ -55,7 +55,7 @@ def _integer(op: str, i: Any) -> int:
         return as_int(i)
     except TypeError:
         got = type(i).__name__
-        raise TypeError(complaint(op, "an integer index", got, "Pass an int, or one per row.")) from None
+        raise TypeError(error_text(op, "an integer index", got, "Pass an int, or one per row.")) from None
 
 
 def _row_bounds(splits: Array, i: Array) -> tuple[Array, Array]:
@@ -72,7 +72,7 @@ def _padded_row(values: Array, start: Array, size: Array, fill: Array, *, length
     here = at < size
     found = kernels(values).pick(values, xp.where(here, start + at, xp.asarray(values.shape[0], dtype=start.dtype)))
     here = xp.reshape(here, (length, *(1,) * (found.ndim - 1)))
-    return spoil(xp.where(here, found, xp.reshape(fill, (1,) * found.ndim)), ok)
+    return fill_unless(xp.where(here, found, xp.reshape(fill, (1,) * found.ndim)), ok)
 
 
 def row_item(x: RaggedArray, i: Any, /, *, fill_value: Any = None) -> Any:
@@ -118,19 +118,19 @@ def _item(op: str, x: RaggedArray, i: Any, fill: Any, *, raises: bool) -> Any:
     per_row = is_array(i) and i.ndim > 0
     if per_row and tuple(i.shape) != (x.nrows,):
         got = f"shape {tuple(i.shape)}"
-        raise ValueError(complaint(op, f"an index or {x.nrows} of them", got, "Pass one per row."))
+        raise ValueError(error_text(op, f"an index or {x.nrows} of them", got, "Pass one per row."))
     if is_array(i) and kind(i.dtype) not in ("int", "uint"):
-        raise TypeError(complaint(op, "integer indices", f"dtype {i.dtype}", "Convert them."))
+        raise TypeError(error_text(op, "integer indices", f"dtype {i.dtype}", "Convert them."))
     k = common(op, [x.values, *([i] if is_array(i) else [])])
-    x = into(k, x).used_values()
+    x = move_to(k, x).used_values()
     if not is_array(i):
-        i = max(min(_integer(op, i), FAR), -FAR)
+        i = max(min(_integer(op, i), INDEX_LIMIT), -INDEX_LIMIT)
     elif kernels(i) is not k:
         i = k.asarray(widened(i, k))
     steps = (ALL, Step("each" if per_row else "at", 0), *(ALL,) * (x.ragged_rank - 1))
     inner = (ALL,) * len(x.inner_shape)
     fill = k.asarray(fill, dtype=x.dtype) if is_array(fill) else fill
-    return perform(op, Plan(x, 0, False, steps, inner, (i,)), fill=fill, raises=raises)
+    return perform(op, IndexPlan(x, 0, False, steps, inner, (i,)), fill=fill, raises=raises)
 
 
 def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
@@ -164,7 +164,7 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
         return run("narrow", x, list(key)) if isinstance(x, RaggedArray) else x[key]
     arrays = [a.values if isinstance(a, RaggedArray) else a for a in (start, length) if is_array(a)]
     k = common("narrow", [x.values, *arrays])
-    x = into(k, x).used_values()
+    x = move_to(k, x).used_values()
     limit = entry_counts(x.partitions, x.capacity)[axis]
     if not is_array(length):
         limit = min(limit, entry_counts(x.partitions, x.capacity)[axis - 1] * max(_integer("narrow", length), 0))
@@ -174,10 +174,10 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
     text = ("narrow", "runs within every row along axis {}", "{} from {} in a row of {}", "Use `x[:, a:b]` to clip.")
     if ok is not True and k.is_concrete(short):
         _, n, begin, have = (int(a) for a in short)
-        raise ValueError(complaint(text[0], text[1].format(axis), text[2].format(n, begin, have), text[3]))
+        raise ValueError(error_text(text[0], text[1].format(axis), text[2].format(n, begin, have), text[3]))
     if ok is not True and k.checking():
         _, n, begin, have = short
-        message = complaint(text[0], text[1].format(axis), text[2].format("{n}", "{begin}", "{have}"), text[3])
+        message = error_text(text[0], text[1].format(axis), text[2].format("{n}", "{begin}", "{have}"), text[3])
         k.check(ok, message, n=n, begin=begin, have=have)
     values, new = k.call(_narrowed, x.values, x.partitions, start, length, ok=ok, axis=axis, limit=limit)
     return with_mark(rebuild(x.nrows, (*x.partitions[: axis - 1], *new[axis - 1 :]), values), ok)
@@ -188,7 +188,7 @@ def _static_run(size: int, start: Any, length: Any, axis: int) -> tuple[int, int
     begin = start + size if start < 0 else start
     if begin < 0 or length < 0 or begin + length > size:
         got = f"{length} from {start}"
-        raise ValueError(complaint("narrow", f"a run within {size} entries of axis {axis}", got, "Check `x.shape`."))
+        raise ValueError(error_text("narrow", f"a run within {size} entries of axis {axis}", got, "Check `x.shape`."))
     return begin, length
 
 
@@ -196,44 +196,46 @@ def _traced_run(x: Any, axis: int, size: int, start: Array, length: int) -> Any:
     """The same along an axis without ragged lengths: its entries by index."""
     if isinstance(start, RaggedArray) or start.ndim or kind(start.dtype) not in ("int", "uint"):
         got = f"{start.dtype} of shape {tuple(start.shape)}"
-        raise TypeError(complaint("narrow", f"an integer start along axis {axis}", got, "Pass one for all rows."))
+        raise TypeError(error_text("narrow", f"an integer start along axis {axis}", got, "Pass one for all rows."))
     if not 0 <= length <= size:
-        raise ValueError(complaint("narrow", f"a run within {size} entries of axis {axis}", f"{length}", "Shorten it."))
+        raise ValueError(
+            error_text("narrow", f"a run within {size} entries of axis {axis}", f"{length}", "Shorten it.")
+        )
     start = widened(start)
     k, xp = kernels(start), namespace(start)
     begin = xp.where(start < 0, start + size, start)
     ok = (begin >= 0) & (begin + length <= size)
     if k.checking():
         expected, got = f"a run within {size} entries of axis {axis}", f"{length} from {{start}}"
-        text = complaint("narrow", expected, got, "Check `x.shape`.")
+        text = error_text("narrow", expected, got, "Check `x.shape`.")
         k.check(ok, text, start=start)
     none = xp.zeros_like(begin)
     index = xp.minimum(xp.maximum(begin, none), none + (size - length)) + xp.arange(length, dtype=begin.dtype)
     if not isinstance(x, RaggedArray):
-        return spoil(take(x, index, axis=axis), ok)
+        return fill_unless(take(x, index, axis=axis), ok)
     out = take(x, index, axis=axis, capacity=None if axis else entry_counts(x.partitions, x.capacity)[1:])
     if not isinstance(out, RaggedArray):
-        return spoil(out, ok)
-    return RaggedArray(spoil(out.values, ok), out.partitions)
+        return fill_unless(out, ok)
+    return RaggedArray(fill_unless(out.values, ok), out.partitions)
 
 
 def _per_row(x: RaggedArray, k: Any, axis: int, given: Any, what: str) -> Any:
     """One number for each entry above the axis, or one for all."""
     if not is_array(given):
-        if not -FAR <= _integer("narrow", given) <= FAR:
-            raise ValueError(complaint("narrow", f"a {what} within the rows", f"{given}", "Use `x[:, a:b]` to clip."))
+        if not -INDEX_LIMIT <= _integer("narrow", given) <= INDEX_LIMIT:
+            raise ValueError(error_text("narrow", f"a {what} within the rows", f"{given}", "Use `x[:, a:b]` to clip."))
         return as_int(given)
     if kind(given.dtype) not in ("int", "uint"):
-        raise TypeError(complaint("narrow", f"an integer {what}", f"dtype {given.dtype}", "Convert it."))
+        raise TypeError(error_text("narrow", f"an integer {what}", f"dtype {given.dtype}", "Convert it."))
     if isinstance(given, RaggedArray):
-        given, shape = into(k, widened(given, k)), tuple(given.shape)
+        given, shape = move_to(k, widened(given, k)), tuple(given.shape)
         if shape == tuple(x.shape[:axis]):
             return namespace(given.values).reshape(given.values, (-1,))
     else:
         given, shape = k.asarray(widened(given, k)), tuple(given.shape)
         if shape in ((), tuple(x.shape[:axis])):
             return namespace(given).reshape(given, (-1,)) if shape else given
-    raise ValueError(complaint("narrow", f"a {what} of shape {x.shape[:axis]}", f"{shape}", "Pass one per row."))
+    raise ValueError(error_text("narrow", f"a {what} of shape {x.shape[:axis]}", f"{shape}", "Pass one per row."))
 
 
 def _runs(partitions: tuple[Partition, ...], start: Any, length: Any, axis: int, size: int) -> Any:
@@ -281,4 +283,4 @@ def _narrowed(
     like = library(partitions, values)
     made, index = choose(partitions, axis, size, n, limit, lambda r, at: k.pick(begin, r) + at, like)
     values, new = take_entries(values, partitions, axis, made, index, entry_counts(partitions, size)[axis + 1 :])
-    return spoil(values, ok), new
+    return fill_unless(values, ok), new

@@ -6,7 +6,7 @@ cut every row, as ``x[:, a:b]`` does. Dtype and capacity of a part are those of 
 
 from typing import Any
 
-from ..._errors import complaint
+from ..._errors import error_text
 from ...backends import is_array
 from ...engine.arguments import sizes_of
 from ...engine.reduce import normal_axes
@@ -39,7 +39,7 @@ def array_split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[A
 
 def _split(op: str, x: Any, where: Any, axis: int, *, equal: bool) -> list[Any]:
     if not is_array(x):
-        raise TypeError(complaint(op, "an array", type(x).__name__, "Make one with `ra.ragged`."))
+        raise TypeError(error_text(op, "an array", type(x).__name__, "Make one with `ra.ragged`."))
     (axis,) = normal_axes(op, sizes_of(op, axis), x.ndim)
     size = x.shape[axis]
     if isinstance(where, list | tuple) or (is_array(where) and where.ndim == 1):
@@ -53,12 +53,12 @@ def _split(op: str, x: Any, where: Any, axis: int, *, equal: bool) -> list[Any]:
 
 def _ends(op: str, parts: int, size: int | None, axis: int, equal: bool) -> list[int]:
     if parts < 1:
-        raise ValueError(complaint(op, "at least one part", str(parts), "Pass how many there shall be."))
+        raise ValueError(error_text(op, "at least one part", str(parts), "Pass how many there shall be."))
     if size is None:
         advice = "Pass the positions where new parts begin."
-        raise ValueError(complaint(op, "positions along a ragged axis", f"{parts} parts of axis {axis}", advice))
+        raise ValueError(error_text(op, "positions along a ragged axis", f"{parts} parts of axis {axis}", advice))
     if equal and size % parts:
         advice = "Use `ra.array_split`."
-        raise ValueError(complaint(op, f"a number of parts that divides {size}", str(parts), advice))
+        raise ValueError(error_text(op, f"a number of parts that divides {size}", str(parts), advice))
     each, more = divmod(size, parts)
     return [i * each + min(i, more) for i in range(1, parts)]

@@ -14,7 +14,7 @@ passed to their own library. Axes out of range raise `IndexError`, repeated ones
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, Axis, DType
 from ...backends import Reduction, kind, namespace
 from ...backends.generic import identity
@@ -39,7 +39,7 @@ def reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], *
         return run(op, body, x, *scalars, **options, **static)
     if options.get("length") is not None or isinstance(options.get("where"), RaggedArray):
         what = "length=" if options.get("length") is not None else "a ragged where="
-        raise TypeError(complaint(op, "options of a plain array", what, "Drop it."))
+        raise TypeError(error_text(op, "options of a plain array", what, "Drop it."))
     given = {k: v for k, v in (*options.items(), *static.items(), *((name, s) for s in scalars)) if v is not None}
     return getattr(namespace(x), op)(x, **given)
 
@@ -140,7 +140,7 @@ def max(
 def _extreme(f: Frame, v: Array, where: Array | None, initial: Any, *, how: Any) -> Array:
     xp = f.xp
     if kind(v.dtype) == "complex":
-        raise TypeError(complaint(how, "real values", f"dtype {v.dtype}", "Compare `ra.abs(x)`."))
+        raise TypeError(error_text(how, "real values", f"dtype {v.dtype}", "Compare `ra.abs(x)`."))
     if where is not None:
         v = xp.where(where, v, xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype))
     best = f.reduce(how, v)

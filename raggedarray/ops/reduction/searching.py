@@ -8,14 +8,14 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array, Axis
 from ...backends import is_array, is_half, kernels, kind, namespace
 from ...backends.generic import identity
 from ...engine.along_axis import coordinates
 from ...engine.arguments import checked_scalar, is_scalar
-from ...engine.broadcast.rows import meet
+from ...engine.broadcast.rows import to_common_backend
 from ...engine.indices import to_dtype, widened
 from ...engine.packing import as_rows
 from ...engine.reduce import Frame, run
@@ -71,12 +71,12 @@ def argmax(
 
 def _arg(op: str, how: str, x: Any, axis: int | None, keepdims: bool, where: Any, length: int | None) -> Any:
     if isinstance(axis, tuple):
-        raise TypeError(complaint(op, "one axis or None", str(axis), "Reduce one axis at a time."))
+        raise TypeError(error_text(op, "one axis or None", str(axis), "Reduce one axis at a time."))
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
     if not isinstance(x, RaggedArray):
         return reduce(op, _best, x, options=options)
     if kind(x.dtype) == "complex":
-        raise TypeError(complaint(op, "real values", f"dtype {x.dtype}", "Compare `ra.abs(x)`."))
+        raise TypeError(error_text(op, "real values", f"dtype {x.dtype}", "Compare `ra.abs(x)`."))
     return run(op, _best, x, **options, how=how)
 
 
@@ -125,14 +125,14 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     [[2, 3], [0], [1]]
     """
     if side not in ("left", "right"):
-        raise ValueError(complaint("searchsorted", "side 'left' or 'right'", repr(side), "Pass one of these."))
+        raise ValueError(error_text("searchsorted", "side 'left' or 'right'", repr(side), "Pass one of these."))
     x1, x2, sorter = as_rows(x1), as_rows(x2), as_rows(sorter)
-    k, (x1, x2) = meet("searchsorted", (x1, x2))
+    k, (x1, x2) = to_common_backend("searchsorted", (x1, x2))
     if sorter is not None:
         if not is_array(sorter) or kind(sorter.dtype) not in ("int", "uint"):
             got = f"dtype {sorter.dtype}" if is_array(sorter) else type(sorter).__name__
-            raise TypeError(complaint("searchsorted", "an integer sorter", got, "Pass `ra.argsort(x1)`."))
-        k, (x1, x2, sorter) = meet("searchsorted", (x1, x2, widened(sorter, k)))
+            raise TypeError(error_text("searchsorted", "an integer sorter", got, "Pass `ra.argsort(x1)`."))
+        k, (x1, x2, sorter) = to_common_backend("searchsorted", (x1, x2, widened(sorter, k)))
     if isinstance(x1, RaggedArray) and is_scalar(x2):  # for every row
         x2 = checked_scalar("searchsorted", x1, x2, "x2") if isinstance(x2, int) else x2
         x2 = x1.xp.full((x1.nrows,), x2, dtype=None if isinstance(x2, float) else x1.dtype)
@@ -154,18 +154,18 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 
 def _check_sorted_rows(x1: RaggedArray, x2: Any) -> None:
     if x1.inner_shape:
-        raise ValueError(complaint("searchsorted", "rows of scalars", f"shape {x1.shape}", "Search one column."))
+        raise ValueError(error_text("searchsorted", "rows of scalars", f"shape {x1.shape}", "Search one column."))
     ragged = isinstance(x2, RaggedArray)
     if not ragged and x1.ragged_rank > 1 and not is_uniform(x1.partitions[:-1]):
         raise ValueError(
-            complaint("searchsorted", f"x2 with the rows of {x1.shape}", "a plain array", "Make it ragged.")
+            error_text("searchsorted", f"x2 with the rows of {x1.shape}", "a plain array", "Make it ragged.")
         )
     same = x2.ragged_rank == x1.ragged_rank if ragged else getattr(x2, "ndim", 0) >= x1.ragged_rank
     lead = x1.shape[: x1.ragged_rank]
     if not same or tuple(x2.shape[: x1.ragged_rank]) != lead:
         got = str(tuple(getattr(x2, "shape", ())))
         advice = "Give each row its own elements to look for."
-        raise ValueError(complaint("searchsorted", f"x2 with the rows of {x1.shape}", got, advice))
+        raise ValueError(error_text("searchsorted", f"x2 with the rows of {x1.shape}", got, advice))
     if ragged:
         pairs = zip(x1.partitions[:-1], x2.partitions[:-1], strict=True)
         for level, (p, q) in enumerate(pairs, start=1):

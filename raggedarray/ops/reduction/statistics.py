@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._typing import Array, Axis
 from ...backends import Segments, is_array, kernels, kind, namespace
 from ...engine.arguments import is_scalar
@@ -50,7 +50,7 @@ def _order(op: str, x: Any, q: Any, axis: Axis, keepdims: bool, where: Any, leng
     x = array_of(op, x)
     values = x.values if isinstance(x, RaggedArray) else x
     if kind(values.dtype) == "complex":
-        raise TypeError(complaint(op, "real values", f"dtype {values.dtype}", "Take it of `ra.abs(x)`, say."))
+        raise TypeError(error_text(op, "real values", f"dtype {values.dtype}", "Take it of `ra.abs(x)`, say."))
     q = _shares(op, q, kernels(values))
     if isinstance(q, tuple):
         parts = [_order(op, x, share, axis, keepdims, where, length) for share in q or (0.5,)]
@@ -60,7 +60,7 @@ def _order(op: str, x: Any, q: Any, axis: Axis, keepdims: bool, where: Any, leng
         given = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
         return run(op, _quantile, x, q, **given) if is_array(q) else run(op, _quantile, x, **given, share=q)
     if length is not None:
-        raise ValueError(complaint(op, "no length= for a plain array", str(length), "Drop it."))
+        raise ValueError(error_text(op, "no length= for a plain array", str(length), "Drop it."))
     return kernels(x).call(_dense, x, q, where, axes=normal_axes(op, axis, x.ndim), keepdims=keepdims)
 
 
@@ -70,17 +70,17 @@ def _shares(op: str, q: Any, k: Any) -> Any:
         return tuple(_shares(op, q[i], k) for i in range(len(q)))
     if is_array(q):
         if q.ndim:
-            raise ValueError(complaint(op, "q of one axis or none", f"shape {tuple(q.shape)}", "Flatten it."))
+            raise ValueError(error_text(op, "q of one axis or none", f"shape {tuple(q.shape)}", "Flatten it."))
         if not kernels(q).is_concrete(q):
             fine = (q >= 0) & (q <= 1)
             if kernels(q).checking():
-                kernels(q).check(fine, complaint(op, "q from 0 to 1", "{q}", "Divide percentages by 100."), q=q)
+                kernels(q).check(fine, error_text(op, "q from 0 to 1", "{q}", "Divide percentages by 100."), q=q)
             return namespace(q).where(fine, q, namespace(q).full_like(q, float("nan")))
         q = float(q)
     if not is_scalar(q):
-        raise TypeError(complaint(op, "q from 0 to 1", type(q).__name__, "Pass a number, or several in an array."))
+        raise TypeError(error_text(op, "q from 0 to 1", type(q).__name__, "Pass a number, or several in an array."))
     if not 0 <= q <= 1:
-        raise ValueError(complaint(op, "q from 0 to 1", str(q), "Divide percentages by 100."))
+        raise ValueError(error_text(op, "q from 0 to 1", str(q), "Divide percentages by 100."))
     return float(q)
 
 

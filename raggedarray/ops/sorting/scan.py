@@ -13,15 +13,15 @@ of ``log2(capacity)``; rows that are longer raise, or under plain jit give NaN.
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array, DType
 from ...backends import Reduction, is_array, kernels, kind, namespace
 from ...backends.generic import identity
-from ...engine.along_axis import Along, one_axis, ready, rearrange, row_limit, used_rows
+from ...engine.along_axis import Along, one_axis, prepared, rearrange, row_limit, used_rows
 from ...engine.arguments import checked_scalar, sizes_of
-from ...engine.index.gather import FAR
-from ...engine.overflow import spoil, with_mark
+from ...engine.index.gather import INDEX_LIMIT
+from ...engine.overflow import fill_unless, with_mark
 from ...engine.rearrange.blocks import along_block
 from ...engine.rearrange.rows import array_of
 from ...engine.rearrange.rows import one_axis as axis_of
@@ -88,30 +88,30 @@ def _cumulative(
     x, ragged = array_of(op, x), isinstance(x, RaggedArray)
     values = x.values if ragged else x
     if kind(values.dtype) == "complex" and how in ("min", "max"):
-        raise TypeError(complaint(op, "real values", f"dtype {values.dtype}", "Scan `ra.abs(x)`, say."))
+        raise TypeError(error_text(op, "real values", f"dtype {values.dtype}", "Scan `ra.abs(x)`, say."))
     dtype = None if dtype is None else kernels(values).dtype(dtype, values)
     options: dict[str, Any] = {"how": how, "dtype": dtype, "reverse": reverse, "initial": initial}
     if not ragged:
         if axis is None and x.ndim != 1:
-            raise ValueError(complaint(op, "axis= for more than one axis", f"shape {tuple(x.shape)}", "Pass `axis=`."))
+            raise ValueError(error_text(op, "axis= for more than one axis", f"shape {tuple(x.shape)}", "Pass `axis=`."))
         (a,) = normal_axes(op, 0 if axis is None else axis, x.ndim)
         return kernels(x).call(_scan_inner, x, axis=a, **options)
     if x.block is not None:
         if initial:
             got = f"a block of shape {x.shape}"
-            raise ValueError(complaint(op, "rows for include_initial", got, "Convert it with `ra.to_rows`."))
+            raise ValueError(error_text(op, "rows for include_initial", got, "Convert it with `ra.to_rows`."))
         one_axis(op, x, axis)
         a = axis_of(op, axis, x.ndim)
         given = (dtype, reverse, initial, max_length)
         return along_block(op, x, a, lambda rows, at: _cumulative(op, how, rows, at, *given))
-    x, at = ready(x), one_axis(op, x, axis)
+    x, at = prepared(x), one_axis(op, x, axis)
     longest, ok = row_limit(op, x, at, max_length)
     if at.level is None:
         return RaggedArray(x.kernels.call(_scan_inner, x.values, axis=at.inner, **options), x.partitions)
     if initial and at.level < x.ragged_rank:
         got, advice = f"axis {at.level}", "Join a row of identities with `ra.concat`."
-        raise ValueError(complaint(op, "include_initial along an axis without ragged axes behind it", got, advice))
-    longest = longest if x.kernels.trims or longest is None else 1 << max(longest - 1, 0).bit_length()
+        raise ValueError(error_text(op, "include_initial along an axis without ragged axes behind it", got, advice))
+    longest = longest if x.kernels.has_exact_sizes or longest is None else 1 << max(longest - 1, 0).bit_length()
     values, partitions = x.kernels.call(
         _scan_rows, x.values, x.partitions, ok=ok, level=at.level, longest=longest, **options
     )
@@ -157,7 +157,7 @@ def _scan_rows(
     def scan(v: Array, splits: Array) -> Array:
         return kernels(v).segment_scan(how, v, splits, reverse=reverse, longest=longest)
 
-    done = spoil(xp.astype(rearrange(scan, wide, partitions, level), out, copy=False), ok)
+    done = fill_unless(xp.astype(rearrange(scan, wide, partitions, level), out, copy=False), ok)
     return _lengthen(done, partitions, _nothing(how, out, values), reverse) if initial else (done, partitions)
 
 
@@ -195,9 +195,9 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     >>> diff(ragged([[1, 4], []]), prepend=0).tolist()
     [[1, 3], []]
     """
-    x, n = array_of("diff", x), min(sizes_of("diff", n), FAR)
+    x, n = array_of("diff", x), min(sizes_of("diff", n), INDEX_LIMIT)
     if n < 0:
-        raise ValueError(complaint("diff", "n of at least 0", str(n), "Use `ra.cumulative_sum` for sums."))
+        raise ValueError(error_text("diff", "n of at least 0", str(n), "Use `ra.cumulative_sum` for sums."))
     if not isinstance(x, RaggedArray):
         given = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
         return namespace(x).diff(x, axis=axis, n=n, **given)
@@ -205,12 +205,12 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
         a = axis_of("diff", axis, x.ndim)
         x = _with_ends(x, a, prepend, append)
         return along_block("diff", x, a, lambda rows, at: diff(rows, axis=at, n=n), lengths=Move("window", n + 1, 1))
-    x, at = ready(x), one_axis("diff", x, axis)
+    x, at = prepared(x), one_axis("diff", x, axis)
     if kind(x.dtype) == "bool":
-        raise TypeError(complaint("diff", "numbers", "dtype bool", "Convert them with `ra.astype`."))
+        raise TypeError(error_text("diff", "numbers", "dtype bool", "Convert them with `ra.astype`."))
     if at.level is not None and at.level < x.ragged_rank:
         raise ValueError(
-            complaint("diff", "an axis without ragged axes behind it", f"axis {at.level}", "Subtract row slices.")
+            error_text("diff", "an axis without ragged axes behind it", f"axis {at.level}", "Subtract row slices.")
         )
     if prepend is not None or append is not None:
         parts = [_edge(x, at, y) for y in (prepend, x, append) if y is not None]
@@ -240,7 +240,7 @@ def _edge(x: RaggedArray, at: Along, y: Any) -> Any:
     if isinstance(y, RaggedArray) or (is_array(y) and y.ndim):
         if y is not x and (y.ndim, y.shape[0]) != (x.ndim, x.nrows):
             expected = f"prepend and append of {x.ndim} axes and {x.nrows} rows"
-            raise ValueError(complaint("diff", expected, f"shape {tuple(y.shape)}", "Give each row its own."))
+            raise ValueError(error_text("diff", expected, f"shape {tuple(y.shape)}", "Give each row its own."))
         return y
     y = checked_scalar("diff", x, y, "prepend or append")
     values, last = x.kernels.call(_one_each, x.values, x.partitions, y, at=at)

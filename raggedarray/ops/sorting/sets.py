@@ -10,13 +10,13 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array
 from ...backends import Kernels, Segments, is_half, kernels, kind, namespace
-from ...engine.along_axis import ready, sort_key
+from ...engine.along_axis import prepared, sort_key
 from ...engine.arguments import holds, is_scalar
-from ...engine.broadcast.rows import meet
+from ...engine.broadcast.rows import to_common_backend
 from ...engine.packing import as_rows
 from ...engine.rearrange.rows import array_of
 from ...structure.levels import library, parents, splits_of
@@ -113,7 +113,7 @@ def _like(x: RaggedArray, values: Array) -> RaggedArray:
 
 
 def _unique(op: str, x: RaggedArray, wanted: tuple[str, ...]) -> tuple[Any, ...]:
-    x = ready(x)
+    x = prepared(x)
     sort_key(op, x.values[:0, ...], False)  # refuses complex values
     out: tuple[Any, ...] = x.kernels.call(_find, x.values, x.partitions, wanted=wanted)
     return out
@@ -167,8 +167,8 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     [[False, True], [], [False]]
     """
     if is_scalar(x1) and is_scalar(x2):
-        raise TypeError(complaint("isin", "at least one array", "only numbers", "Use Python's `==`."))
-    k, (x1, x2) = meet("isin", (as_rows(x1) if isinstance(x2, RaggedArray) else x1, as_rows(x2)))
+        raise TypeError(error_text("isin", "at least one array", "only numbers", "Use Python's `==`."))
+    k, (x1, x2) = to_common_backend("isin", (as_rows(x1) if isinstance(x2, RaggedArray) else x1, as_rows(x2)))
     if isinstance(x2, RaggedArray):
         return _in_rows(k, x1, x2, invert)
     if isinstance(x2, int) and kind(x1.dtype) in ("int", "uint"):
@@ -182,10 +182,12 @@ def _in_rows(k: Kernels, x1: Any, x2: RaggedArray, invert: bool) -> Any:
     """Whether each element is in the innermost row of ``x2`` of the same number."""
     if not isinstance(x1, RaggedArray) or x2.inner_shape or x2.ragged_rank != x1.ragged_rank:
         got = f"shapes {tuple(getattr(x1, 'shape', ()))} and {x2.shape}"
-        raise ValueError(complaint("isin", "rows of scalars to look in, for the rows of x1", got, "Pass plain values."))
+        raise ValueError(
+            error_text("isin", "rows of scalars to look in, for the rows of x1", got, "Pass plain values.")
+        )
     both = x1.xp.result_type(x1.dtype, x2.dtype)
     if kind(both) == "complex":
-        raise TypeError(complaint("isin", "real values in a ragged x2", f"dtype {both}", "Compare parts."))
+        raise TypeError(error_text("isin", "real values in a ragged x2", f"dtype {both}", "Compare parts."))
     both = x1.xp.uint8 if kind(both) == "bool" else both
     x1, rows = astype(x1, both), sort(astype(x2, both))
     found = [searchsorted(rows, x1, side=side).values for side in ("left", "right")]

@@ -11,7 +11,7 @@ times faster where it is not much above the mean; rows that are longer raise, or
 from typing import Any, NamedTuple
 
 from ..._array import RaggedArray
-from ..._errors import complaint
+from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array
 from ...backends import kernels, namespace
@@ -21,7 +21,7 @@ from ...engine.along_axis import (
     one_axis,
     padded_limit,
     pick_at,
-    ready,
+    prepared,
     rearrange,
     row_limit,
     side_by_side,
@@ -29,8 +29,8 @@ from ...engine.along_axis import (
     take_along,
 )
 from ...engine.arguments import sizes_of
-from ...engine.index.gather import FAR
-from ...engine.overflow import spoil, with_mark
+from ...engine.index.gather import INDEX_LIMIT
+from ...engine.overflow import fill_unless, with_mark
 from ...engine.rearrange.blocks import along_block
 from ...engine.rearrange.rows import array_of
 from ...engine.rearrange.rows import one_axis as axis_of
@@ -58,7 +58,7 @@ def sort(
         a = axis_of("sort", axis, x.ndim)
         options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
         return along_block("sort", x, a, lambda rows, at: sort(rows, axis=at, **options))
-    x, at = ready(x), one_axis("sort", x, axis)
+    x, at = prepared(x), one_axis("sort", x, axis)
     longest, ok = row_limit("sort", x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
     values = x.kernels.call(_sort, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
@@ -73,7 +73,7 @@ def _sort(
         key = namespace(key).sort(key, axis=at.inner, stable=True)
     else:
         key = rearrange(lambda v, s: kernels(v).segment_sort(v, s, longest=longest), key, partitions, at.level)
-    return spoil(from_sort_key(key, values.dtype, descending), ok)
+    return fill_unless(from_sort_key(key, values.dtype, descending), ok)
 
 
 def argsort(
@@ -93,7 +93,7 @@ def argsort(
         a = axis_of("argsort", axis, x.ndim)
         options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
         return along_block("argsort", x, a, lambda rows, at: argsort(rows, axis=at, **options))
-    x, at = ready(x), one_axis("argsort", x, axis)
+    x, at = prepared(x), one_axis("argsort", x, axis)
     longest, ok = row_limit("argsort", x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
     values = x.kernels.call(_argsort, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
@@ -115,7 +115,7 @@ def _argsort(
     where = where if order is None else k.pick(where, order)
     index = pick_at(where, source)
     index = index if order is None else k.pick(index, xp.argsort(order, stable=True))
-    return spoil(xp.astype(index, out, copy=False), ok)
+    return fill_unless(xp.astype(index, out, copy=False), ok)
 
 
 class TopKResult(NamedTuple):
@@ -137,9 +137,9 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
     >>> values.tolist(), indices.tolist()
     ([[3, 2], [], [7]], [[0, 2], [], [0]])
     """
-    x, k = array_of("top_k", x), min(sizes_of("top_k", k), FAR)
+    x, k = array_of("top_k", x), min(sizes_of("top_k", k), INDEX_LIMIT)
     if k < 0:
-        raise ValueError(complaint("top_k", "k of at least 0", str(k), "Pass how many elements to keep."))
+        raise ValueError(error_text("top_k", "k of at least 0", str(k), "Pass how many elements to keep."))
     if not isinstance(x, RaggedArray):
         a = axis_of("top_k", axis, x.ndim)
         return TopKResult(*kernels(x).call(_top_inner, x, axis=a, count=k))
@@ -147,13 +147,13 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
         a = axis_of("top_k", axis, x.ndim)
         found = along_block("top_k", x, a, lambda rows, at: top_k(rows, k, axis=at), lengths=Move("truncate", k))
         return TopKResult(*found)
-    x, at = ready(x), one_axis("top_k", x, axis)
+    x, at = prepared(x), one_axis("top_k", x, axis)
     if at.level is None:
         values, index = x.kernels.call(_top_inner, x.values, axis=at.inner, count=k)
         return TopKResult(RaggedArray(values, x.partitions), RaggedArray(index, x.partitions))
     if at.level < x.ragged_rank:
         advice = "Sort along it and slice."
-        raise ValueError(complaint("top_k", "an axis without ragged axes behind it", f"axis {at.level}", advice))
+        raise ValueError(error_text("top_k", "an axis without ragged axes behind it", f"axis {at.level}", advice))
     longest, ok = row_limit("top_k", x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
     values, index, last = x.kernels.call(_top_rows, x.values, x.partitions, ok=ok, count=k, longest=longest)
@@ -183,4 +183,4 @@ def _top_rows(
     made, slots = choose(partitions, len(partitions), capacity, lengths, limit, lambda row, at: at, like)
     where = pick_at(coordinates(partitions, len(partitions), capacity, like), source)
     index = xp.astype(k.pick(where, slots), k.dtype("int64", values), copy=False)
-    return spoil(k.pick(take_along(values, source), slots), ok), spoil(index, ok), made
+    return fill_unless(k.pick(take_along(values, source), slots), ok), fill_unless(index, ok), made

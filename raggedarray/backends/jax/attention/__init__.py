@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ...._errors import complaint
+from ...._errors import error_text
 from ...._typing import Array
 from ..._protocol import AttentionOptions
 from ..linear_rules import linear_call
@@ -25,8 +25,8 @@ from ..rows import alike
 from ..tiles import from_tiles, to_tiles
 from . import cudnn as _jax_cudnn
 from .blockwise import (
+    AttentionPlan,
     Block,
-    Plan,
     Where,
     arrange,
     bias_index,
@@ -68,7 +68,7 @@ def attention(
         if reason is None:
             return _jax_cudnn.attention(query, key, value, splits, options)
         if options.implementation == "cudnn":
-            raise ValueError(complaint("nn.attention", "what cuDNN can do", reason, "Leave out `implementation=`."))
+            raise ValueError(error_text("nn.attention", "what cuDNN can do", reason, "Leave out `implementation=`."))
     plan = plan_for(shapes, nrows, heads, options, bias)
     bits = jax.random.bits(rng, (2,), "uint32") if options.dropout else None
     if bias is not None:
@@ -94,7 +94,7 @@ Operands = tuple[Array, Array, Array, Array | None]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _attend(plan: Plan, q: Array, k: Array, v: Array, bias: Array | None, where: Where) -> tuple[Array, Array]:
+def _attend(plan: AttentionPlan, q: Array, k: Array, v: Array, bias: Array | None, where: Where) -> tuple[Array, Array]:
     """The result and the logarithm of the sums, ``[tiles, heads, queries]``; inf where there is no key."""
     heads, wide = k.shape[1], wide_dtype(q.dtype)
     tiled = to_tiles(q, where.queries, plan.sizes[0], heads)
@@ -128,7 +128,7 @@ def _attend(plan: Plan, q: Array, k: Array, v: Array, bias: Array | None, where:
 
 
 @_attend.defjvp
-def _attend_jvp(plan: Plan, primals: Any, tangents: Any) -> tuple[Any, Any]:
+def _attend_jvp(plan: AttentionPlan, primals: Any, tangents: Any) -> tuple[Any, Any]:
     q, k, v, bias, where = primals
     out, log = _attend(plan, q, k, v, bias, where)
     saved = Saved(q, k, v, bias, where, out, log)
@@ -137,7 +137,7 @@ def _attend_jvp(plan: Plan, primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _tangent(plan: Plan, static: bool, saved: Saved, tangents: Operands) -> tuple[Array, Array]:
+def _tangent(plan: AttentionPlan, static: bool, saved: Saved, tangents: Operands) -> tuple[Array, Array]:
     """The tangents of what `_attend` gives; if ``static``, in loops that JAX can transpose and differentiate."""
     q, k, v, bias, where, out, log = saved
     dq, dk, dv, dbias = tangents
@@ -171,7 +171,7 @@ def _tangent(plan: Plan, static: bool, saved: Saved, tangents: Operands) -> tupl
 
 
 @partial(jax.jit, static_argnums=0)
-def _cotangents(plan: Plan, saved: Saved, cotangents: tuple[Array, Array]) -> Operands:
+def _cotangents(plan: AttentionPlan, saved: Saved, cotangents: tuple[Array, Array]) -> Operands:
     """The transpose of `_tangent`."""
     ct, raised = cotangents
     q, k, v, bias, where, out, log = saved
@@ -219,7 +219,7 @@ def _cotangents(plan: Plan, saved: Saved, cotangents: tuple[Array, Array]) -> Op
     return dq, dk, dv, None if bias is None else dbias.reshape(bias.shape)
 
 
-def _add_bias(plan: Plan, b: Block, at: Array, ds: Array, dbias: Array) -> Array:
+def _add_bias(plan: AttentionPlan, b: Block, at: Array, ds: Array, dbias: Array) -> Array:
     index = bias_index(plan, b, at, dbias.shape[0])
     by_pair = jnp.moveaxis(ds.reshape(ds.shape[0], dbias.shape[1], plan.sizes[0], -1), 1, -1)
     return dbias.at[index].add(by_pair)

@@ -17,7 +17,7 @@ from ..rows import alike
 from ..tiles import Tiles, cut, reorder, tile_count, tile_size
 
 
-class Plan(NamedTuple):
+class AttentionPlan(NamedTuple):
     """How the work is divided: static, and chosen from static facts only."""
 
     sizes: tuple[int, int]
@@ -47,7 +47,7 @@ class Where(NamedTuple):
     bits: Array | None
 
 
-def plan_for(shapes: tuple[int, int], nrows: int, heads: int, o: AttentionOptions, bias: Array | None) -> Plan:
+def plan_for(shapes: tuple[int, int], nrows: int, heads: int, o: AttentionOptions, bias: Array | None) -> AttentionPlan:
     """Divide the work: a tile a row where rows about fill a static limit of their length, else 16 to 128 slots a tile.
 
     Several tiles are worked on at once: on a CPU as many as make up for the cost of a step, on an accelerator as
@@ -72,7 +72,7 @@ def plan_for(shapes: tuple[int, int], nrows: int, heads: int, o: AttentionOption
     if o.left is not None and o.right is not None:
         trips = min(trips, -(-(o.left + sizes[0] + o.right) // sizes[1]) + 1)
     positions = bias.shape[1] if bias is not None and bias.ndim == 3 else 0
-    return Plan(sizes, counts, group, whole, trips, positions, o)
+    return AttentionPlan(sizes, counts, group, whole, trips, positions, o)
 
 
 def _round_up(n: int, to: int) -> int:
@@ -101,7 +101,7 @@ class Block(NamedTuple):
     """How many tiles of keys to look at: ``int[G]``."""
 
 
-def arrange(plan: Plan, splits: tuple[Array, Array], shapes: tuple[int, int], bits: Array | None) -> Where:
+def arrange(plan: AttentionPlan, splits: tuple[Array, Array], shapes: tuple[int, int], bits: Array | None) -> Where:
     """Cut both axes into tiles, and order those of the queries."""
     queries, keys = (
         cut(s, n, size, count, plan.whole)
@@ -126,15 +126,15 @@ def arrange(plan: Plan, splits: tuple[Array, Array], shapes: tuple[int, int], bi
     return Where(queries, keys, facts, steps, bits)
 
 
-def read(plan: Plan, a: Array, i: Array) -> Array:
+def read(plan: AttentionPlan, a: Array, i: Array) -> Array:
     return lax.dynamic_slice_in_dim(a, i * plan.group, plan.group)
 
 
-def write(plan: Plan, a: Array, i: Array, u: Array) -> Array:
+def write(plan: AttentionPlan, a: Array, i: Array, u: Array) -> Array:
     return lax.dynamic_update_slice_in_dim(a, u.astype(a.dtype), i * plan.group, 0)
 
 
-def block_at(plan: Plan, tiled: Array, where: Where, i: Array) -> Block:
+def block_at(plan: AttentionPlan, tiled: Array, where: Where, i: Array) -> Block:
     """Group ``i``."""
     facts = read(plan, where.facts, i)
     row, first, key_length, begin, tile, trips, length = (facts[:, n] for n in range(7))
@@ -148,7 +148,7 @@ def block_at(plan: Plan, tiled: Array, where: Where, i: Array) -> Block:
 
 
 def over_queries(
-    plan: Plan, where: Where, empty: tuple[Array, ...], f: Callable[[Array], tuple[Array, ...]], static: bool
+    plan: AttentionPlan, where: Where, empty: tuple[Array, ...], f: Callable[[Array], tuple[Array, ...]], static: bool
 ) -> tuple[Array, ...]:
     """``f`` of every group that has something to do, written into ``empty``; if ``static`` as JAX can transpose it."""
     if static:
@@ -163,7 +163,13 @@ def over_queries(
 
 
 def over_keys(
-    plan: Plan, b: Block, i: Array, arrays: tuple[Array, ...], block: Callable[..., Any], state: Any, static: bool
+    plan: AttentionPlan,
+    b: Block,
+    i: Array,
+    arrays: tuple[Array, ...],
+    block: Callable[..., Any],
+    state: Any,
+    static: bool,
 ) -> Any:
     """``state = block(state, at, *tiles of arrays)`` for every step that a member of group ``i`` needs.
 
@@ -188,18 +194,18 @@ def over_keys(
     return lax.scan(jax.checkpoint(one, prevent_cse=False), alike(state, b), xs)[0]
 
 
-def repeat(plan: Plan, b: Block, step: Callable[[Array, Any], Any], state: Any) -> Any:
+def repeat(plan: AttentionPlan, b: Block, step: Callable[[Array, Any], Any], state: Any) -> Any:
     """``step`` as often as a member of the group needs it."""
     none = jnp.zeros((), b.trips.dtype)
     return step(none, state) if plan.whole else lax.fori_loop(none, jnp.max(b.trips), step, alike(state, b))
 
 
-def look(plan: Plan, a: Array, i: Array, tile: Array) -> Array:
+def look(plan: AttentionPlan, a: Array, i: Array, tile: Array) -> Array:
     """Tiles of keys of group ``i``: a row has one, or they are named."""
     return read(plan, a, i) if plan.whole else a[tile]
 
 
-def key_tile(plan: Plan, b: Block, j: Array) -> tuple[Array, Array]:
+def key_tile(plan: AttentionPlan, b: Block, j: Array) -> tuple[Array, Array]:
     """Which tile of keys each member looks at in step ``j``, and the positions of its keys: ``[G]``, ``[G, size]``.
 
     A member that has seen all of its tiles looks at its last one again, where it sees nothing, and one that has
@@ -214,7 +220,7 @@ def dot(spec: str, a: Array, b: Array) -> Array:
     return jnp.einsum(spec, a, b, preferred_element_type=wide_dtype(a.dtype))
 
 
-def bias_index(plan: Plan, b: Block, at: Array, size: int) -> Array:
+def bias_index(plan: AttentionPlan, b: Block, at: Array, size: int) -> Array:
     """Entry of the flat bias for each pair: ``int[G, queries, keys]``."""
     i, j = b.at[:, :, None], at[:, None, :]
     if plan.positions:
@@ -228,14 +234,14 @@ def flat_bias(bias: Array) -> Array:
     return bias.reshape(-1, bias.shape[-1])
 
 
-def bias_of(plan: Plan, b: Block, at: Array, bias: Array) -> Array:
+def bias_of(plan: AttentionPlan, b: Block, at: Array, bias: Array) -> Array:
     """The bias of each pair: ``[G, heads, queries, keys]``."""
     table = flat_bias(bias)
     found = jnp.moveaxis(table[bias_index(plan, b, at, table.shape[0])], -1, 1)
     return found.reshape(found.shape[0], b.q.shape[1], -1, found.shape[-1])
 
 
-def scores(plan: Plan, b: Block, k: Array, at: Array, bias: Array | None) -> Array:
+def scores(plan: AttentionPlan, b: Block, k: Array, at: Array, bias: Array | None) -> Array:
     """``[G, heads, queries, keys]``, -inf where a query must not look."""
     s = dot("thqd,thkd->thqk", b.q, k) * plan.options.scale
     g, heads, _, keys = s.shape
@@ -246,7 +252,7 @@ def scores(plan: Plan, b: Block, k: Array, at: Array, bias: Array | None) -> Arr
     return s.reshape(g, heads, -1, keys)
 
 
-def kept_weights(plan: Plan, b: Block, at: Array, bits: Array, shape: tuple[int, ...]) -> Array:
+def kept_weights(plan: AttentionPlan, b: Block, at: Array, bits: Array, shape: tuple[int, ...]) -> Array:
     """Which weights dropout keeps, scaled: a hash of row, head and the two positions, whatever the tiles are."""
     g, heads, rows, keys = shape
     per = rows // plan.sizes[0]
