@@ -90,7 +90,6 @@ def imports() -> dict[str, set[str]]:
     return graph
 
 
-@pytest.mark.xfail(strict=True, reason="nnet3's network, executor and compiler know each other")
 def test_no_circles() -> None:
     assert cycle(imports()) == []
 

@@ -1,10 +1,7 @@
 """From a network and a request to a program."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from .._errors import error_text
+from ._definition import Definition
 from ._graph.assemble import assemble
 from ._graph.faults import uncomputable
 from ._graph.rows import Graph
@@ -13,13 +10,10 @@ from ._indexes import ComputationRequest
 from ._program import Program
 from ._strict import check_strict
 
-if TYPE_CHECKING:
-    from ._network import Network
 
-
-def program(net: Network, request: ComputationRequest, /, *, strict: bool = False) -> Program:
-    """The layers of rows that a request makes a network compute."""
-    topology, request = net.topology, trimmed_request(net, request)
+def program(net: Definition, request: ComputationRequest, /, *, strict: bool = False) -> Program:
+    """The layers of rows that a request makes a network compute; `trimmed_request` comes before."""
+    topology = net.topology
     for part, kind in (("inputs", "input"), ("outputs", "output")):
         known = [vertex.name for vertex in topology.vertices if vertex.kind == kind]
         for name in getattr(request, part):
@@ -34,7 +28,7 @@ def program(net: Network, request: ComputationRequest, /, *, strict: bool = Fals
     return assemble(graph, Uses(graph), net.components)
 
 
-def trimmed_request(net: Network, request: ComputationRequest) -> ComputationRequest:
+def trimmed_request(net: Definition, request: ComputationRequest) -> ComputationRequest:
     """The request with the frames left out that lack the context of the network, if it asks for that."""
     if not request.trim:
         return request
@@ -45,7 +39,7 @@ def trimmed_request(net: Network, request: ComputationRequest) -> ComputationReq
     return request.trimmed(*context)
 
 
-def _context(net: Network) -> str:
+def _context(net: Definition) -> str:
     try:
         return (
             f"the network needs a left context of {net.left_context} and a right context of {net.right_context} frames"

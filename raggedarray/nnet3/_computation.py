@@ -1,24 +1,21 @@
 """Compiled computations: a program, the commands that carry it out, and running them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _executor
 from ._compile import program, trimmed_request
+from ._executor import RequestPlan
 from ._indexes import ComputationRequest
+from ._network import Network
 from ._program import Program
 from .commands import Command, Matrix, NoOp, Precomputed, ProvideOutput
 from .commands._backward import Backward, with_derivs
 from .commands._lower import Lowering
 from .commands._optimize import optimized
 from .commands._print import computation_text
-
-if TYPE_CHECKING:
-    from ._network import Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +36,11 @@ class NnetComputation:
 
         ``key`` is needed where components draw random numbers.
         """
-        return _executor.run(self, params, inputs, key=key)
+        return _executor.run(self.network, self.request, self._plan, params, inputs, key=key)
+
+    @cached_property
+    def _plan(self) -> RequestPlan:
+        return _executor.plan_request(self.network, self.request, self.program)
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:

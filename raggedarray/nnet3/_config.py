@@ -4,11 +4,11 @@ Names are declared first, descriptors are read second: lines may stand in any or
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from .._errors import error_text
 from . import descriptors
+from ._definition import Definition
 from ._lines import NAME, Line, parse_lines
 from ._nodes import ComponentNode, DimRangeNode, InputNode, NetNode, OutputNode
 from ._normal import parts, width
@@ -18,15 +18,7 @@ from .descriptors import Descriptor
 KINDS = ("component", "component-node", "input-node", "output-node", "dim-range-node")
 
 
-@dataclass(frozen=True, eq=False)
-class Declarations:
-    """All that a config declares."""
-
-    nodes: tuple[NetNode, ...]
-    components: dict[str, Component]
-
-
-def declare(text: str, *, components: Mapping[str, Component] | None = None, strict: bool = False) -> Declarations:
+def declare(text: str, *, components: Mapping[str, Component] | None = None, strict: bool = False) -> Definition:
     """Read a config; ``components`` are there already, as when the numbers come from a model text."""
     made = dict(components or {})
     named: dict[str, Line] = {}
@@ -48,7 +40,7 @@ def declare(text: str, *, components: Mapping[str, Component] | None = None, str
             raise ValueError(
                 error_text("from_config", f"an {what}", f"none among {len(nodes)} nodes", f"Add an {what} line.")
             )
-    return Declarations(nodes, made)
+    return Definition(nodes, made)
 
 
 def _name(line: Line) -> str:

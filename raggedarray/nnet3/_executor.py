@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,15 +17,15 @@ from ..backends import backend, kernels
 from ..engine.bucket_size import bucket_size
 from ._batches import Outputs, request_for
 from ._compile import program, trimmed_request
+from ._definition import Definition
 from ._forward import forward
+from ._indexes import ComputationRequest
 from ._plan import Rows, make_plan
+from ._program import Program
 from ._structure import Structure
 from .components import Component, Params
 
-if TYPE_CHECKING:
-    from ._computation import NnetComputation
-    from ._network import Network
-
+Tree = TypeVar("Tree")
 _compiled = jax.jit(forward, static_argnames=("structure", "statistics"))
 
 
@@ -45,8 +45,15 @@ class BatchPlan:
     """Row splits of outputs."""
 
 
+class RequestPlan(NamedTuple):
+    """The host's part of a request, as that of a batch."""
+
+    structure: Structure
+    arrays: dict[int, Rows]
+
+
 def make(
-    net: "Network", x: RaggedArray, outputs: Outputs, context: tuple[int, int] | None, inputs: Mapping[str, Any]
+    net: Definition, x: RaggedArray, outputs: Outputs, context: tuple[int, int] | None, inputs: Mapping[str, Any]
 ) -> BatchPlan:
     """The plan of a batch."""
     request = trimmed_request(net, request_for(x, outputs=outputs, context=context, **inputs))
@@ -55,11 +62,11 @@ def make(
     structure, arrays = make_plan(program(net, request), net.components, capacities, x.nrows)
     splits = {name: _splits(name, rows, x.nrows) for name, rows in request.outputs.items()}
     lengths = {name: v.kernels.host(v.row_splits) for name, v in given.items() if isinstance(v, RaggedArray)}
-    return BatchPlan(structure, *jax.device_put((arrays, lengths, splits)))
+    return BatchPlan(structure, *_on_device((arrays, lengths, splits)))
 
 
 def apply(
-    net: "Network",
+    net: Definition,
     params: Mapping[str, Params],
     x: RaggedArray,
     plan: BatchPlan,
@@ -81,16 +88,24 @@ def apply(
     return {name: RaggedArray(v, (RowPartition(plan.splits[name]),)) for name, v in made.items()}, gathered
 
 
+def plan_request(net: Definition, request: ComputationRequest, program: Program) -> RequestPlan:
+    """The plan of a request that has been compiled to a program."""
+    capacities = {name: bucket_size(rows.shape[0]) for name, rows in request.inputs.items()}
+    structure, arrays = make_plan(program, net.components, capacities)
+    return RequestPlan(structure, _on_device(arrays))
+
+
 def run(
-    computation: "NnetComputation", params: Mapping[str, Params], inputs: Mapping[str, Any], *, key: Any = None
+    net: Definition,
+    request: ComputationRequest,
+    plan: RequestPlan,
+    params: Mapping[str, Params],
+    inputs: Mapping[str, Any],
+    *,
+    key: Any = None,
 ) -> dict[str, Array]:
-    """The outputs of a computation by name, rows in the order of its request."""
-    net, request = computation.network, computation.request
-    if "_ready" not in computation.__dict__:
-        capacities = {name: bucket_size(rows.shape[0]) for name, rows in request.inputs.items()}
-        ready = make_plan(computation.program, net.components, capacities)
-        computation.__dict__["_ready"] = ready[0], jax.device_put(ready[1])
-    structure, arrays = computation.__dict__["_ready"]
+    """The outputs of a request by name, rows in its order."""
+    structure, arrays = plan
     if set(inputs) != set(request.inputs):
         advice = "Pass an array [rows, dim] for each."
         raise ValueError(error_text("computation", f"inputs {sorted(request.inputs)}", sorted(inputs), advice))
@@ -123,6 +138,13 @@ def _check(
     check_statistics(components, params)
 
 
+def _on_device(tree: Tree) -> Tree:
+    """Host arrays on the device: numbers, not tracers, even while a function is traced, so that they can be kept."""
+    with jax.ensure_compile_time_eval():
+        placed: Tree = jax.device_put(tree)
+    return placed
+
+
 def _capacity(value: Any) -> int:
     if not isinstance(value, RaggedArray):
         return int(value.shape[0])
@@ -137,7 +159,7 @@ def _splits(name: str, rows: np.ndarray, nrows: int) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(np.bincount(n, minlength=nrows)))).astype(np.int32)
 
 
-def _values(plan: BatchPlan, name: str, size: int, value: Any, net: "Network") -> Array:
+def _values(plan: BatchPlan, name: str, size: int, value: Any, net: Definition) -> Array:
     dim, op = net.input_dims[name], f"apply: input {name!r}"
     if not isinstance(value, RaggedArray):
         if tuple(value.shape) != (size, dim):

@@ -1,30 +1,22 @@
-"""Networks: the nodes and components that a config declares, checked, with descriptors in normal form."""
+"""Networks as users hold them: a definition that is read and written as text, and runs on batches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, reduce
-from math import lcm
 from typing import Any
 
 import jax
 
 from .._array import RaggedArray
-from .._errors import error_text
 from ..engine.edge import guarded
 from . import _executor, _text
 from ._batches import Outputs
 from ._config import declare
+from ._definition import Definition
 from ._executor import BatchPlan
-from ._graph.context import context_of
-from ._graph.topology import Topology
-from ._nodes import ComponentNode, InputNode, NetNode, OutputNode
-from ._normal import modulus
-from ._reads import Window
+from ._nodes import ComponentNode, NetNode, OutputNode
 from .components import Component
 
 
-@dataclass(frozen=True, eq=False)
-class Network:
+class Network(Definition):
     """A network as text describes it: components, and nodes that connect them.
 
     >>> net = Network.from_config('''
@@ -36,9 +28,6 @@ class Network:
     >>> net.left_context, net.right_context, net.modulus
     (0, 1, 1)
     """
-
-    nodes: tuple[NetNode, ...]
-    components: Mapping[str, Component]
 
     @classmethod
     def from_config(cls, text: str, /, *, strict: bool = False) -> "Network":
@@ -73,8 +62,7 @@ class Network:
         """What the network is, for people: contexts, sizes, nodes with their dims, components."""
         unused = sorted(set(self.components) - {n.component for n in self.nodes if isinstance(n, ComponentNode)})
         try:
-            left, right = self._context
-            lines = [f"left-context: {left}", f"right-context: {right}"]
+            lines = [f"left-context: {self.left_context}", f"right-context: {self.right_context}"]
         except ValueError:  # a network without these names has no context in this sense
             lines = []
         lines += [f"modulus: {self.modulus}", f"num-parameters: {self.num_parameters}"]
@@ -93,51 +81,9 @@ class Network:
         return ""
 
     @property
-    def input_dims(self) -> dict[str, int]:
-        """Dims of the input nodes."""
-        return {node.name: node.dim for node in self.nodes if isinstance(node, InputNode)}
-
-    @property
-    def output_dims(self) -> dict[str, int]:
-        """Dims of the output nodes."""
-        return {vertex.name: vertex.dim for vertex in self.topology.vertices if vertex.kind == "output"}
-
-    @property
     def num_parameters(self) -> int:
         """Number of trained elements; a component that several nodes share counts once."""
         return sum(component.num_parameters() for component in self.components.values())
-
-    @cached_property
-    def modulus(self) -> int:
-        """The smallest shift of t that changes nothing."""
-        several = [modulus(p) for n in self.nodes if isinstance(n, ComponentNode | OutputNode) for p in n.parts]
-        several += [c.reads.period for c in self.components.values() if isinstance(c.reads, Window)]
-        return reduce(lcm, several, 1)
-
-    @property
-    def left_context(self) -> int:
-        """Frames before an output that it cannot be computed without."""
-        return self._context[0]
-
-    @property
-    def right_context(self) -> int:
-        """Frames after an output that it cannot be computed without."""
-        return self._context[1]
-
-    @cached_property
-    def _context(self) -> tuple[int, int]:
-        for name in ("input", "output"):
-            if name not in self.topology.numbers:
-                got = f"nodes {sorted(self.topology.numbers)}"
-                raise ValueError(
-                    error_text("context", f"a node called {name!r}", got, "Contexts are between these two.")
-                )
-        return context_of(self.topology, self.modulus)
-
-    @cached_property
-    def topology(self) -> Topology:
-        """The nodes as the compiler sees them."""
-        return Topology(self.nodes, self.components)
 
     def init(self, key: Any, /) -> dict[str, dict[str, Any]]:
         """Fresh parameters, by component name and tag of Kaldi's text model; none for components without numbers."""

@@ -1,23 +1,21 @@
 """The commands of a computation, one by one, in NumPy: what every other way of running it is held against."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
 from .._errors import error_text
 from . import commands as c
+from ._computation import NnetComputation
 from ._executor import check_statistics
 from ._terms import node_key
 from .components import Component, Params, RowContext
 
-if TYPE_CHECKING:
-    from ._computation import NnetComputation
-
 
 def run_reference(
-    computation: "NnetComputation",
+    computation: NnetComputation,
     params: Mapping[str, Params],
     inputs: Mapping[str, Any],
     /,
@@ -42,7 +40,7 @@ def run_reference(
 class _Machine:
     def __init__(
         self,
-        computation: "NnetComputation",
+        computation: NnetComputation,
         params: Mapping[str, Params],
         inputs: Mapping[str, Any],
         output_derivs: Mapping[str, Any],

@@ -5,29 +5,27 @@ where an affine component reads it. Only what it reads of earlier waves is carri
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from .._typing import Array
 from ..backends.jax.rows import alike
+from ._run import Run
 from ._structure import Block, Leaf, Node, Stage
 from ._terms import add_optional, concat_blocks, filled, term
 from .components import RowContext
 from .components.affine import Affine
 
-if TYPE_CHECKING:
-    from ._forward import Run
 
-
-def scan(run: "Run", stage: Stage) -> None:
+def scan(run: Run, stage: Stage) -> None:
     """Compute all nodes of a recurrent stage, and keep the values of those that are read later."""
     _Scan(run, stage).run()
 
 
 class _Scan:
-    def __init__(self, run: "Run", stage: Stage) -> None:
+    def __init__(self, run: Run, stage: Stage) -> None:
         self.outer, self.stage = run, stage
         self.nodes = {node.number: node for node in stage.nodes}
         self.facts = {n.number: run.facts(n, n.component) for n in stage.nodes if n.component is not None}

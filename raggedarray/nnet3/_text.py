@@ -3,18 +3,16 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from .._errors import error_text
+from ._definition import Definition
 from .components import TYPES, Component, Params, make_component
 from .components._files import parse
 from .components.composite import Composite
 from .components.temporal import Tdnn, TimeHeightConvolution
-
-if TYPE_CHECKING:
-    from ._network import Network
 
 TOKEN: Final = re.compile(r"<[^<>\s]+>")
 HEADER: Final = ("LearningRateFactor?", "MaxChange?", "L2Regularize?", "LearningRate")
@@ -54,7 +52,7 @@ def lines_and_components(text: str) -> tuple[str, dict[str, Component]]:
     return lines, {name: _component(item, name) for name, item in items.items()}
 
 
-def to_text(net: "Network", params: Mapping[str, Params]) -> str:
+def to_text(net: Definition, params: Mapping[str, Params]) -> str:
     """A model as text that Kaldi reads."""
     nodes = "".join(f"{node}\n" for node in net.nodes)
     made = [f"<ComponentName> {name} {_written(c, params.get(name, {}))}\n" for name, c in net.components.items()]

@@ -115,3 +115,12 @@ def test_everything_is_computed_in_float32() -> None:
     halves = net.apply(jax.tree.map(lambda a: a.astype(jnp.bfloat16), params), ra.astype(x, np.float16))
     assert halves.dtype == want.dtype == np.float32
     np.testing.assert_allclose(halves.values, want.values, rtol=0.1, atol=0.1)
+
+
+def test_a_computation_that_is_traced_first_runs_eagerly_after() -> None:
+    net = nnet3.Network.from_config(LOOP)
+    frames = nnet3.parse_indexes("[(0,0:4)]")
+    computation = nnet3.compile(net, nnet3.ComputationRequest({"input": frames}, {"output": frames[1:]}))
+    params, x = net.init(jax.random.key(0)), {"input": np.ones((5, 2), np.float32)}
+    traced = jax.jit(lambda params, x: computation(params, x))(params, x)
+    np.testing.assert_allclose(computation(params, x)["output"], traced["output"], rtol=1e-6)
