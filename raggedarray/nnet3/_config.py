@@ -34,7 +34,7 @@ def declare(text: str, *, components: Mapping[str, Component] | None = None, str
                 raise line.keys.complain("a new node name", got, "Name each node once.")
             named[name] = line
     dims = _dims(named, made)
-    nodes = tuple(_node(name, line, named, made, dims, strict) for name, line in named.items())
+    nodes = tuple(_node(name, line, made, dims, strict) for name, line in named.items())
     for kind, what in ((InputNode, "input-node"), (OutputNode, "output-node")):
         if not any(isinstance(node, kind) for node in nodes):
             raise ValueError(
@@ -103,14 +103,7 @@ def _check_range(name: str, line: Line, named: Mapping[str, Line], dims: Mapping
         )
 
 
-def _node(
-    name: str,
-    line: Line,
-    named: Mapping[str, Line],
-    made: Mapping[str, Component],
-    dims: Mapping[str, int],
-    strict: bool,
-) -> NetNode:
+def _node(name: str, line: Line, made: Mapping[str, Component], dims: Mapping[str, int], strict: bool) -> NetNode:
     keys = line.keys
     node: NetNode
     match line.kind:

@@ -23,23 +23,23 @@ def parse_indexes(text: str, /) -> Ints:
     """
     inside = text.strip()
     if not (inside.startswith("[") and inside.endswith("]")):
-        raise _malformed(text, repr(text))
+        raise _malformed(repr(text))
     rest, rows = inside[1:-1].strip(), []
     while rest:
         entry = ENTRY.match(rest)
         if not entry:
-            raise _malformed(text, repr(rest))
+            raise _malformed(repr(rest))
         n, first, last, x = entry.groups()
         frames = range(int(first), int(last or first) + 1)
         if not frames:
-            raise _malformed(text, repr(entry[0].strip()))
+            raise _malformed(repr(entry[0].strip()))
         rows.append(np.array([(int(n), t, int(x or 0)) for t in frames]))
         rest = rest[entry.end() :]
         if rest and not rest.startswith(","):
-            raise _malformed(text, repr(rest))
+            raise _malformed(repr(rest))
         rest = rest[1:].strip()
         if not rest and inside[1:-1].rstrip().endswith(","):
-            raise _malformed(text, "a comma at the end")
+            raise _malformed("a comma at the end")
     return np.concatenate([np.zeros((0, 3)), *rows]).astype(np.int32)
 
 
@@ -149,6 +149,6 @@ def _rows(name: str, indexes: Any) -> Ints:
     return rows
 
 
-def _malformed(text: str, got: str) -> ValueError:
+def _malformed(got: str) -> ValueError:
     advice = "Write [(n,t), (n,first:last), (n,t,x)]."
     return ValueError(error_text("parse_indexes", "a list of Indexes", got, advice))

@@ -119,14 +119,14 @@ class _Planner:
                     self.places[number] = self._place(layers[number], stage, epoch.recurrent)
         arrays: dict[int, Rows] = {}
         stages = []
-        for stage, epoch in enumerate(epochs):
+        for epoch in epochs:
             nodes = []
             for number in epoch.layers:
                 if layers[number].kind != "input":
                     node, arrays[number] = self._node(number)
                     nodes.append(node)
             waves = self.places[nodes[0].number].waves if epoch.recurrent else 0
-            stages.append(self._stage(tuple(nodes), waves, stage))
+            stages.append(self._stage(tuple(nodes), waves))
         inputs = tuple((name, number, self.places[number].size) for name, number in program.inputs.items())
         for number in program.inputs.values():
             count = np.int32(layers[number].indexes.shape[0])
@@ -252,7 +252,7 @@ class _Planner:
         out = _filled(values, place.slots if place.waves else None, place.total, fill)
         return out.reshape(place.waves, place.size, *out.shape[1:]) if place.waves else out
 
-    def _stage(self, nodes: tuple[Node, ...], waves: int, stage: int) -> Stage:
+    def _stage(self, nodes: tuple[Node, ...], waves: int) -> Stage:
         if not waves:
             return Stage(nodes, 0, tuple(node.number for node in nodes), ())
         own = {node.number for node in nodes}

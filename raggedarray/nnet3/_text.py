@@ -73,8 +73,8 @@ def _model(text: str) -> tuple[str, dict[str, Item]]:
     for tag, rest in tokens:
         if tag != "ComponentName":
             raise _fault("<ComponentName>", f"<{tag}>")
-        kind, after = next(tokens, ("", ""))
-        items[rest.strip()] = _item(kind, after, tokens)
+        kind, _ = next(tokens, ("", ""))
+        items[rest.strip()] = _item(kind, tokens)
     if len(items) != int(count[1]):
         raise _fault(f"{count[1]} components", len(items))
     return text[start + len("<Nnet3>") : count.start()].strip() + "\n", items
@@ -87,7 +87,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     return iter([(m[0][1:-1], text[m.end() : end]) for m, end in zip(found, ends, strict=True)])
 
 
-def _item(kind: str, rest: str, tokens: Iterator[tuple[str, str]]) -> Item:
+def _item(kind: str, tokens: Iterator[tuple[str, str]]) -> Item:
     if kind not in TYPES and kind != "ConvolutionModel":
         raise _fault("a component type", f"<{kind}>")
     item = Item(kind)
@@ -95,7 +95,7 @@ def _item(kind: str, rest: str, tokens: Iterator[tuple[str, str]]) -> Item:
         if tag == f"/{kind}":
             return item
         if tag in TYPES or tag == "ConvolutionModel":
-            item.inside.append(_item(tag, value, tokens))
+            item.inside.append(_item(tag, tokens))
         else:
             item.tags[_snake(tag)] = value.strip()
     raise _fault(f"</{kind}>", "the end of the model")
@@ -185,7 +185,9 @@ def _value(component: Component, tag: str, name: str) -> Any:
     if hasattr(component, name):
         return getattr(component, name)
     written = component.keys.get(name.replace("_", "-"))
-    return EXTRA[tag](component) if written is None else _plain_text(written)
+    if written is not None:
+        return _plain_text(written)
+    return FIXED[tag] if tag in FIXED else BY_COMPONENT[tag](component)
 
 
 def _plain_text(text: str) -> str:
@@ -242,25 +244,30 @@ def _zeros(rows: int) -> Callable[[Component], str]:
     return text
 
 
-EXTRA: Final[dict[str, Callable[[Component], str]]] = {
+FIXED: Final = {
+    **dict.fromkeys(("Count", "OderivCount", "NumDimsSelfRepaired", "NumDimsProcessed"), "0"),
+    **dict.fromkeys(("NumElementsClipped", "NumElementsZeroed", "NumElementsProcessed"), "0"),
+    **dict.fromkeys(("NumZeroingBoundaries", "NumSelfRepaired", "NumBackpropped", "SelfRepairTarget"), "0"),
+    "OderivRms": "[ ]\n",
+    "SelfRepairProb": "[ 0 0 0 0 0 ]\n",
+    "SelfRepairClippedProportionThreshold": "0.01",
+    "SelfRepairScale": "1",
+    "AlphaInOut": "4 4",
+    "Alpha": "4",
+    "Rank": "20",
+    "UpdatePeriod": "4",
+    "NumSamplesHistory": "2000",
+    "NumMinibatchesHistory": "4",
+    "UseNaturalGradient": "T",
+    "MaxMemoryMb": "200",
+}
+"""Tags of Kaldi's own trainer, with what they hold before the first step: nothing here changes them."""
+
+BY_COMPONENT: Final[dict[str, Callable[[Component], str]]] = {
     **dict.fromkeys(("ValueAvg", "DerivAvg"), _zeros(5)),
-    "OderivRms": lambda c: "[ ]\n",
     "SelfRepairConfig": lambda c: f"[ 0.05 0.05 0.2 0.05 0.2 {5 * (c.keys.get('self-repair-scale', '1e-05') + ' ')}]\n",
-    "SelfRepairProb": lambda c: "[ 0 0 0 0 0 ]\n",
-    **dict.fromkeys(("Count", "OderivCount", "NumDimsSelfRepaired", "NumDimsProcessed"), lambda c: "0"),
-    **dict.fromkeys(("NumElementsClipped", "NumElementsZeroed", "NumElementsProcessed"), lambda c: "0"),
-    **dict.fromkeys(("NumZeroingBoundaries", "NumSelfRepaired", "NumBackpropped", "SelfRepairTarget"), lambda c: "0"),
-    "SelfRepairClippedProportionThreshold": lambda c: "0.01",
-    "SelfRepairScale": lambda c: "1",
     "RankIn": lambda c: str(_ranks(c)[0]),
     "RankOut": lambda c: str(_ranks(c)[1]),
     "RankInOut": lambda c: "{} {}".format(*_ranks(c)),
-    "AlphaInOut": lambda c: "4 4",
-    "Alpha": lambda c: "4",
-    "Rank": lambda c: "20",
-    "UpdatePeriod": lambda c: "4",
-    "NumSamplesHistory": lambda c: "2000",
-    "NumMinibatchesHistory": lambda c: "4",
-    "UseNaturalGradient": lambda c: "T",
-    "MaxMemoryMb": lambda c: "200",
 }
+"""The same, where what they hold follows from the component."""

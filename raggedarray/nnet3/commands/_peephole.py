@@ -20,39 +20,61 @@ from ._accesses import READ, UPDATE, WRITE, accesses, overlap
 
 
 def copied(matrices: list[Matrix], commands: list[Command]) -> list[Command]:
-    """Turn the first addition to each element into a copy. Zeros that are never seen are left out, others set late."""
+    """Turn the first addition to each element into a copy.
+
+    Zeros that a matrix is set to are held back while commands write over them: they are left out if nothing sees one
+    of them, and else set right before the first command that uses the matrix.
+    """
+    held_back: dict[int, _Zeros] = {}
+    first_use: dict[int, int] = {}
     out: list[list[Command]] = [[command] for command in commands]
-    zeroed: dict[int, int] = {}
-    covered: dict[int, list[SubMatrix]] = {}
-    first: dict[int, int] = {}
-
-    def needed(matrix: int) -> None:
-        """The zeros of a matrix are seen: set them before the first command that looks at it."""
-        out[first[matrix]].insert(0, commands[zeroed.pop(matrix)])
-
     for at, command in enumerate(commands):
-        parts = list(accesses(command, matrices))
-        if isinstance(command, SetConst) and command.value == 0 and command.to.matrix not in covered:
-            zeroed[command.to.matrix], covered[command.to.matrix] = at, []
+        if isinstance(command, SetConst) and command.value == 0 and command.to.matrix not in first_use:
+            held_back[command.to.matrix] = _Zeros(command)
             out[at] = []
             continue
+        parts = list(accesses(command, matrices))
         for part, _ in parts:
-            first.setdefault(part.matrix, at)
-        written = [part for part, mode in parts if mode != READ and part.matrix in zeroed]
-        fresh = all(not overlap(part, other) for part in written for other in covered[part.matrix])
-        copy = _as_copy(command) if fresh and len(written) == sum(mode == UPDATE for _, mode in parts) else None
-        if written and copy:
-            out[at][-1] = copy
+            first_use.setdefault(part.matrix, at)
+        sums = [part for part, mode in parts if mode == UPDATE]
+        are_first = all(part.matrix in held_back and held_back[part.matrix].hold(part) for part in sums)
+        copy = _as_copy(command) if are_first else None
+        if copy:
+            out[at] = [copy]
         for part, mode in parts:
-            m = part.matrix
-            if m in zeroed:
-                if fresh and (mode == WRITE or (mode == UPDATE and copy)):
-                    covered[m].append(part)
-                    if sum(c.height * c.width for c in covered[m]) == matrices[m].rows * matrices[m].cols:
-                        del zeroed[m]
-                elif mode == READ or not any(_inside(part, other) for other in covered[m]):
-                    needed(m)
-    return [command for several in out for command in several]
+            zeros = held_back.get(part.matrix)
+            if zeros is None:
+                continue
+            if zeros.hold(part) and (mode == WRITE or (mode == UPDATE and copy)):
+                zeros.write(part)
+                if not zeros.left:
+                    del held_back[part.matrix]
+            elif mode == READ or not zeros.are_gone_from(part):
+                out[first_use[part.matrix]].insert(0, zeros.command)
+                del held_back[part.matrix]
+    return [command for group in out for command in group]
+
+
+class _Zeros:
+    """The zeros that a command sets a matrix to, and the parts of it that were written since; ``left`` elements not."""
+
+    def __init__(self, command: SetConst) -> None:
+        self.command = command
+        self.left = command.to.height * command.to.width
+        self.written: list[SubMatrix] = []
+
+    def write(self, part: SubMatrix) -> None:
+        """Note that a part without any written element is replaced."""
+        self.written.append(part)
+        self.left -= part.height * part.width
+
+    def hold(self, part: SubMatrix) -> bool:
+        """Whether a part is all zeros."""
+        return not any(overlap(part, other) for other in self.written)
+
+    def are_gone_from(self, part: SubMatrix) -> bool:
+        """Whether a part has no zeros, as far as one written part tells."""
+        return any(_inside(part, other) for other in self.written)
 
 
 def _as_copy(command: Command) -> Command | None:

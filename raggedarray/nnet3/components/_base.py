@@ -252,7 +252,7 @@ def gradient_by(xp: Namespace, rule: Any, x: Array, mark: Array | None = None) -
     return x if xp is np else _identity(rule, *alike((x, mark)))
 
 
-def _identity_fwd(rule: Any, x: Array, mark: Array | None) -> tuple[Array, Array | None]:
+def _identity_fwd(_rule: Any, x: Array, mark: Array | None) -> tuple[Array, Array | None]:
     return x, mark
 
 
@@ -260,7 +260,7 @@ def _identity_bwd(rule: Any, mark: Array | None, dy: Array) -> tuple[Array, None
     return rule(jax.numpy, dy, mark), None
 
 
-_identity = jax.custom_vjp(lambda rule, x, mark: x, nondiff_argnums=(0,))
+_identity = jax.custom_vjp(lambda _rule, x, _mark: x, nondiff_argnums=(0,))
 _identity.defvjp(_identity_fwd, _identity_bwd)
 
 

@@ -47,7 +47,7 @@ def _checked(component: Component, path: str, ndim: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def _read(path: str, changed: int) -> np.ndarray:
+def _read(path: str, changed: int) -> np.ndarray:  # noqa: ARG001 - a part of the cache's key
     numbers = np.asarray(np.load(path), np.float32) if path.endswith(".npy") else parse(Path(path).read_text())
     numbers.flags.writeable = False
     return numbers
