@@ -138,7 +138,7 @@ class RaggedArray(Operators):
             if isinstance(p, RowPartition):
                 return p.splits
         raise ValueError(
-            error_text("row_splits", "row partitions", f"a block of shape {self.shape}", "Use `ra.to_rows(x)`.")
+            error_text("row partitions", f"a block of shape {self.shape}", "Use `ra.to_rows(x)`.", op="row_splits")
         )
 
     @property
@@ -150,7 +150,7 @@ class RaggedArray(Operators):
         """
         if self.block is not None:
             got = f"a block of shape {self.shape}"
-            raise ValueError(error_text("nested_row_splits", "row partitions", got, "Use `ra.to_rows(x)`."))
+            raise ValueError(error_text("row partitions", got, "Use `ra.to_rows(x)`.", op="nested_row_splits"))
         return _structure.nested_splits(self.partitions, self.values)
 
     @property
@@ -169,7 +169,7 @@ class RaggedArray(Operators):
         [[2, 0], [1]]
         """
         above, lengths = _structure.lengths_at(self.partitions, self._level(axis, "row_lengths"), self.values)
-        return rebuild(self.nrows, above, lengths)
+        return rebuild(above, lengths)
 
     def row_ids(self, axis: int = 1) -> Array:
         """Flat index of the row along ``axis`` that each slot lies in: ``int[capacity]``; slack gets the row count.
@@ -190,12 +190,12 @@ class RaggedArray(Operators):
     def _level(self, axis: int, op: str) -> int:
         level = axis + self.ndim if axis < 0 else axis
         if not 1 <= level <= self.depth:
-            raise IndexError(error_text(op, f"an axis from 1 to {self.depth}", str(axis), "Name a ragged axis."))
+            raise IndexError(error_text(f"an axis from 1 to {self.depth}", str(axis), "Name a ragged axis.", op=op))
         return level
 
-    def components_as_rows(self, op: str) -> "RaggedArray":
+    def components_as_rows(self) -> "RaggedArray":
         """A packed block as rows of elements, one for each component."""
-        return RaggedArray(self.values, _structure.flat_rows(op, self.partitions))
+        return RaggedArray(self.values, _structure.flat_rows(self.partitions))
 
     def with_values(self, values: Array) -> "RaggedArray":
         """The same rows over other values ``[capacity, *inner]``; no check but of the size.
@@ -214,7 +214,7 @@ class RaggedArray(Operators):
         if got is None or (got < need if known else got != self.capacity):
             slots = f"at least {need}" if known else f"{self.capacity}"
             what = f"shape {tuple(values.shape)}" if is_array(values) else type(values).__name__
-            raise ValueError(error_text("with_values", f"{slots} slots", what, "Keep the first axis."))
+            raise ValueError(error_text(f"{slots} slots", what, "Keep the first axis.", op="with_values"))
         k = kernels(library(self.partitions, values))
         values = values if kernels(values) is not k and k.name == "numpy" else k.asarray(values)
         values = values if over is False else fill_unless(values, ~overflow(self.partitions, self.capacity))
@@ -239,7 +239,7 @@ class RaggedArray(Operators):
         """Nested Python lists of numbers."""
         if not self.is_concrete():
             raise DynamicShapeError(
-                error_text("tolist", "values that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
+                error_text("values that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.", op="tolist")
             )
         if known_overflow(self.partitions, self.capacity):
             return RaggedArray(*filled_rows(self.values, self.partitions)).tolist()
@@ -303,7 +303,7 @@ class RaggedArray(Operators):
     def __iter__(self) -> Iterator[Any]:
         if not self.kernels.is_concrete(self.partitions):
             raise DynamicShapeError(
-                error_text("iter", "row lengths that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.")
+                error_text("row lengths that can be read", "traced ones", "Use `ra.to_padded(x, length=)`.", op="iter")
             )
         return iter(self.unbind())
 
@@ -320,12 +320,14 @@ class RaggedArray(Operators):
 
     def __bool__(self) -> bool:
         raise ValueError(
-            error_text("bool", "one truth value", f"a RaggedArray of shape {self.shape}", "Use `ra.all` or `ra.any`.")
+            error_text(
+                "one truth value", f"a RaggedArray of shape {self.shape}", "Use `ra.all` or `ra.any`.", op="bool"
+            )
         )
 
     def __hash__(self) -> int:
         raise TypeError(
-            error_text("hash", "an immutable key", "a RaggedArray", "Pass it as an argument, not as a static one.")
+            error_text("an immutable key", "a RaggedArray", "Pass it as an argument, not as a static one.", op="hash")
         )
 
     if not TYPE_CHECKING:  # to a type checker an unknown attribute is an error
@@ -352,7 +354,7 @@ def as_last(block: BlockPartition) -> Any:
     return block
 
 
-def rebuild(nrows: int, partitions: tuple[Partition, ...], values: Array) -> Any:
+def rebuild(partitions: tuple[Partition, ...], values: Array) -> Any:
     """A RaggedArray of this structure, uniform innermost levels folded into the inner shape.
 
     Without ragged axes left the result is the plain array.

@@ -80,7 +80,7 @@ def _one(table: Array, ndim: int) -> Any:
     if len(shape) != ndim:
         got = f"a stack of {shape[: len(shape) - ndim]} of them" if len(shape) > ndim else f"splits of shape {shape}"
         advice = "Work on it inside `jax.vmap`, or take one with `jax.tree.map(lambda a: a[i], x)`."
-        raise ValueError(error_text("raggedarray", "one ragged array", got, advice))
+        raise ValueError(error_text("one ragged array", got, advice, op="raggedarray"))
     return shape[0]
 
 
@@ -105,7 +105,7 @@ def no_block(partitions: tuple[Any, ...]) -> None:
     """Raise unless these partitions are rows and uniform levels, which code that knows no blocks relies on."""
     if block_of(partitions) is not None:
         advice = "Convert it with `ra.to_rows(x)`, or use `ra.map_components`."
-        raise ValueError(error_text("raggedarray", "row partitions", "components that vary in several axes", advice))
+        raise ValueError(error_text("row partitions", "components that vary in several axes", advice, op="raggedarray"))
 
 
 def uniform_levels(entries: int, lengths: tuple[int, ...]) -> tuple[UniformPartition, ...]:

@@ -18,13 +18,13 @@ def _ours(self: Any, name: str) -> Any:
     if found:
         return function
     if name.startswith("save"):
-        raise TypeError(error_text(f"numpy.{name}", "plain arrays", f"shape {self.shape}", saving(self)))
+        raise TypeError(error_text("plain arrays", f"shape {self.shape}", saving(self), op=f"numpy.{name}"))
     raise TypeError(
         error_text(
-            f"numpy.{name}",
             "a function that takes ragged arrays",
             f"shape {self.shape}",
             "Use `ra.map_components(f, x)`, or `ra.map_values(f, x)` if it is elementwise.",
+            op=f"numpy.{name}",
         )
     )
 
@@ -34,7 +34,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
     name = ufunc.__name__
     if method != "__call__" or kwargs:
         what = f"method {method!r}" if method != "__call__" else ", ".join(f"{k}=" for k in kwargs)
-        raise TypeError(error_text(f"numpy.{name}", "a plain call", what, f"Use `ra.{STANDARD.get(name, name)}`."))
+        raise TypeError(error_text("a plain call", what, f"Use `ra.{STANDARD.get(name, name)}`.", op=f"numpy.{name}"))
     return _ours(self, name)(*inputs)
 
 
@@ -66,7 +66,7 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
         what = f"{unknown[0]}=" if unknown else "no axis="
         expected = ", ".join(p for p in wanted if wanted[p].kind is not Parameter.POSITIONAL_ONLY) or "none"
         raise TypeError(
-            error_text(f"numpy.{name}", f"options {expected}", what, f"Use `ra.{STANDARD.get(name, name)}`.")
+            error_text(f"options {expected}", what, f"Use `ra.{STANDARD.get(name, name)}`.", op=f"numpy.{name}")
         )
     return ours(*(v for _, v in positional), **named)
 

@@ -25,14 +25,14 @@ def missing(self: Any, name: str) -> Any:
     text = f"{type(self).__name__!r} object has no attribute {name!r}"
     if name in _METHODS or name in _TRANSPOSES:
         function = _TRANSPOSES.get(name) or f"`{counterpart(self.__array_namespace__(), name)[0]}(x)`"
-        text = error_text("RaggedArray", "an attribute that it has", repr(name), f"Use {function}.")
+        text = error_text("an attribute that it has", repr(name), f"Use {function}.", op="RaggedArray")
     raise AttributeError(text, name=name, obj=self)
 
 
 def to_array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     """``__array__``, without which NumPy would make an array of objects."""
     advice = "Use `ra.to_padded(x)`, `x.values` or `x.tolist()`."
-    raise TypeError(error_text("asarray", "rows of one length", f"shape {self.shape}", advice))
+    raise TypeError(error_text("rows of one length", f"shape {self.shape}", advice, op="asarray"))
 
 
 def to_numpy(self: Any) -> Any:
@@ -41,7 +41,7 @@ def to_numpy(self: Any) -> Any:
         'Use `x.to("numpy")` to move it, `ra.to_padded(x)` or `x.values` for one array, or draw row by row: '
         "`for row in x: plt.plot(row)`."
     )
-    raise TypeError(error_text("to_numpy", "rows of one length", f"shape {self.shape}", advice))
+    raise TypeError(error_text("rows of one length", f"shape {self.shape}", advice, op="to_numpy"))
 
 
 def to_jax_array(self: Any) -> Any:
@@ -65,7 +65,7 @@ class _NoArray:
             "Use the function of this name in `ra`, `ra.nn` or `ra.special`, or `ra.map_values(f, x)` for a function "
             "of single elements or a layer, `masked=True` if it has weights."
         )
-        raise TypeError(error_text("jax.numpy", "plain arrays", f"a RaggedArray of shape {self._of}", advice))
+        raise TypeError(error_text("plain arrays", f"a RaggedArray of shape {self._of}", advice, op="jax.numpy"))
 
     __str__ = __repr__ = __format__ = __array__ = __iter__ = __len__ = __float__ = __int__ = __index__ = _refuse
     dtype = shape = ndim = size = __jax_array__ = property(_refuse)

@@ -90,7 +90,9 @@ def merge(trainable: Any, structure: Any, /) -> Any:
     rest, other = jax.flatten(structure, _is_rest)
     if form != other:
         what = f"{form} and {other}"
-        raise ValueError(error_text("params.merge", "both trees of one `params.split`", what, "Split the tree again."))
+        raise ValueError(
+            error_text("both trees of one `params.split`", what, "Split the tree again.", op="params.merge")
+        )
     return jax.unflatten(form, [_merged(v, r) for v, r in zip(values, rest, strict=True)])
 
 
@@ -106,12 +108,14 @@ def _merged(value: Any, rest: Any) -> Any:
     if isinstance(rest, Structure):
         if not is_array(value):
             what = type(value).__name__
-            raise ValueError(error_text("params.merge", "values for each ragged array", what, "Split the tree again."))
+            raise ValueError(
+                error_text("values for each ragged array", what, "Split the tree again.", op="params.merge")
+            )
         stacked = _stack_axes(rest.partitions, value)
         if value.shape[stacked : stacked + 1] != (rest.capacity,):
             what = f"shape {tuple(value.shape)}"
             raise ValueError(
-                error_text("params.merge", f"{rest.capacity} slots", what, "Keep the shapes of `trainable`.")
+                error_text(f"{rest.capacity} slots", what, "Keep the shapes of `trainable`.", op="params.merge")
             )
         merged = RaggedArray(value, rest.partitions)
         return merged if stacked else merged.with_values(value)
@@ -119,7 +123,9 @@ def _merged(value: Any, rest: Any) -> Any:
         return value
     if value is not None:
         what = f"{type(value).__name__} where nothing is trained"
-        raise ValueError(error_text("params.merge", "both trees of one `params.split`", what, "Split the tree again."))
+        raise ValueError(
+            error_text("both trees of one `params.split`", what, "Split the tree again.", op="params.merge")
+        )
     return rest.value if isinstance(rest, Static) else rest
 
 

@@ -95,7 +95,7 @@ OTHERS: dict[str, tuple[Any, str]] = {
     ),
     "at get": (
         lambda x: x.at[:, 2].get(),
-        "getitem: expected index 2 in every row along axis 1, got length 2 at row 0. " + ITEM,
+        "at: expected index 2 in every row along axis 1, got length 2 at row 0. Check `x.row_lengths()`.",
     ),
     "at set": (
         lambda x: x.at[:, 0, 1].set(0.0),

@@ -185,7 +185,7 @@ def test_rows_of_a_given_structure() -> None:
     (lambda: ra.from_rows([], item_shape="x"), TypeError,
      "from_rows: expected item_shape of ints and None, got 'x'. Pass a tuple."),
     (lambda: ra.from_rows([[1, 2]], capacity=1), ValueError,
-     "with_capacity: expected capacity of at least 2, got 1. Pass a larger `capacity=`."),
+     "from_rows: expected capacity of at least 2, got 1. Pass a larger `capacity=`."),
     (lambda: ra.from_rows([[1], None]), ValueError,
      "from_rows: expected a row, got None as row 1. Leave it out, or put an empty row `[]` there."),
     (lambda: ra.ragged([[1], None]), ValueError,

@@ -24,10 +24,10 @@ def backend(name: str) -> Kernels:
     return cast(Kernels, import_module(f".{name}", __package__))
 
 
-def _find(x: Array, op: str = "raggedarray") -> tuple[Kernels, Namespace]:
+def _find(x: Array) -> tuple[Kernels, Namespace]:
     found = _FOUND.get(type(x))
     if found is None:
-        need_plain(op, x)
+        need_plain(x)
         xp = array_namespace(x)
         found = _FOUND[type(x)] = (backend(_MODULE.get(xp.__name__, "generic")), xp)
     return found
@@ -38,11 +38,11 @@ def is_masked(x: Any) -> bool:
     return isinstance(x, MaskedArray)
 
 
-def need_plain(op: str, x: Any) -> None:
+def need_plain(x: Any) -> None:
     """Raise where ``x``, or an array of a list of them, has a mask."""
     if is_masked(x) or (isinstance(x, list | tuple) and any(map(is_array, x[:1])) and any(map(is_masked, x))):
         advice = "Pass `x.filled(value)`, and the mask apart; `ra.from_padded` reads one that ends rows."
-        raise TypeError(error_text(op, "a plain array", "a masked one", advice))
+        raise TypeError(error_text("a plain array", "a masked one", advice))
 
 
 def kernels(x: Array) -> Kernels:
@@ -60,14 +60,12 @@ def is_array(x: Any) -> bool:
     return hasattr(x, "shape") and hasattr(x, "dtype")
 
 
-def common(op: str, arrays: Sequence[Array]) -> Kernels:
+def common(arrays: Sequence[Array]) -> Kernels:
     """The backend that these arrays meet in: NumPy gives way to the other library, others never mix."""
-    found = {id(k): (k, xp) for k, xp in (_find(x, op) for x in arrays) if k.name != "numpy"}
+    found = {id(k): (k, xp) for k, xp in (_find(x) for x in arrays) if k.name != "numpy"}
     spaces = {xp.__name__ for _, xp in found.values()}
     if len(spaces) > 1:
-        raise TypeError(
-            error_text(op, "arrays of one library", " and ".join(sorted(spaces)), "Move one of them first.")
-        )
+        raise TypeError(error_text("arrays of one library", " and ".join(sorted(spaces)), "Move one of them first."))
     return next(iter(found.values()))[0] if found else backend("numpy")
 
 

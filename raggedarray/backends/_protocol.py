@@ -225,7 +225,7 @@ class Kernels(Protocol):
     def special(self, name: str, /) -> Callable[..., Array]:
         """A function of ``scipy.special``."""
 
-    def check_key(self, op: str, key: Any, /) -> None:
+    def check_key(self, key: Any, /) -> None:
         """Raise unless ``key`` is what random numbers come from here."""
 
     def random(self, how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:

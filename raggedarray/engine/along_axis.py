@@ -32,37 +32,37 @@ def prepared(x: RaggedArray) -> RaggedArray:
     return move_to(x.kernels, x).used_values()
 
 
-def one_axis(op: str, x: Any, axis: Any) -> Along:
+def one_axis(x: Any, axis: Any) -> Along:
     """One axis of a RaggedArray."""
     if axis is None or isinstance(axis, tuple):
-        raise TypeError(error_text(op, "one axis", str(axis), "Pass `axis=`."))
-    (a,) = normal_axes(op, axis, x.ndim)
+        raise TypeError(error_text("one axis", str(axis), "Pass `axis=`."))
+    (a,) = normal_axes(axis, x.ndim)
     return Along(a, 0) if a <= x.ragged_rank else Along(None, a - x.ragged_rank)
 
 
-def row_limit(op: str, x: RaggedArray, at: Along, max_length: int | None) -> tuple[int | None, Any]:
+def row_limit(x: RaggedArray, at: Along, max_length: int | None) -> tuple[int | None, Any]:
     """A static limit of the lengths of the innermost rows, if one is known, and whether they keep to it.
 
     Row lengths that can be read are rounded up, so that few programs are compiled.
     """
-    max_length = None if max_length is None else sizes_of(op, max_length)
+    max_length = None if max_length is None else sizes_of(max_length)
     p = x.partitions[-1]
     assert isinstance(p, RowPartition)
     if at.level != x.ragged_rank:
         if max_length is not None:
             got = f"max_length={max_length} along another"
-            raise ValueError(error_text(op, "max_length= along the innermost ragged axis only", got, "Drop it."))
+            raise ValueError(error_text("max_length= along the innermost ragged axis only", got, "Drop it."))
         return None, True
     k = kernels(p.splits)
     if not k.is_concrete(p.splits):
         if max_length is None:
             return None, True
-        return max_length, check_capacity(op, k.call(traced_longest, p), max_length, "a length", "max_length=")
+        return max_length, check_capacity(k.call(traced_longest, p), max_length, "a length", "max_length=")
     if k.has_exact_sizes and max_length is None:
         return None, True
     longest = longest_row(p)
     if max_length is not None:
-        check_capacity(op, longest, max_length, "a length", "max_length=")
+        check_capacity(longest, max_length, "a length", "max_length=")
         return max_length, True
     return bucket_size(longest, mantissa_bits=0, minimum=1), True
 
@@ -136,11 +136,11 @@ def pick_at(items: Array, index: Array) -> Array:
     return xp.reshape(found, (*index.shape, *items.shape[1:]))
 
 
-def sort_key(op: str, values: Array, descending: bool) -> Array:
+def sort_key(values: Array, descending: bool) -> Array:
     """What sorts ascending as asked, NaN last both ways; `from_sort_key` gives the values back."""
     xp, what = namespace(values), kind(values.dtype)
     if what == "complex":
-        raise TypeError(error_text(op, "real values", f"dtype {values.dtype}", "Sort `ra.abs(x)`, say."))
+        raise TypeError(error_text("real values", f"dtype {values.dtype}", "Sort `ra.abs(x)`, say."))
     key = xp.astype(values, xp.uint8) if what == "bool" else values
     if is_half(values.dtype) and kernels(values).name == "numpy":  # it sorts no NaN of bfloat16
         key = xp.astype(values, xp.float32)

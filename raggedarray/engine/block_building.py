@@ -41,12 +41,12 @@ def block_of_arrays(
     for i, a in enumerate(leaves):
         if any(n is not None and n != m for n, m in zip((*axes, *inner), a.shape, strict=True)):
             want = f"arrays of shape {(*axes, *inner)}"
-            raise ValueError(error_text("ragged", want, f"{tuple(a.shape)} at leaf {i}", "Change item_shape."))
+            raise ValueError(error_text(want, f"{tuple(a.shape)} at leaf {i}", "Change item_shape."))
     flat = [namespace(a).reshape(a, (prod(a.shape[: last + 1]), *a.shape[last + 1 :])) for a in leaves]
     if not flat:
         assert like is not None
         flat = [namespace(like).zeros((0, *(n or 0 for n in inner)), dtype=like.dtype)]
-    values = concat_leaves("ragged", flat, dtype)
+    values = concat_leaves(flat, dtype)
     sizes = [n for a in leaves for n, m in zip(a.shape, axes, strict=False) if m is None]
     return assemble(lengths, len(leaves), sizes, values, axes)
 
@@ -78,4 +78,4 @@ def block_of_ragged(lengths: list[list[int]], leaves: list[RaggedArray], dtype: 
         sizes += kernels(p.sizes).host(p.sizes).ravel().tolist()
     count = sum(p.nrows for p in blocks if p is not None)
     axes = blocks[0].axes if blocks[0] is not None else ()
-    return assemble(lengths, count, sizes, concat_leaves("ragged", values, dtype), axes)
+    return assemble(lengths, count, sizes, concat_leaves(values, dtype), axes)

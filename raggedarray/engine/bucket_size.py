@@ -21,11 +21,10 @@ def bucket_size(n: int, *, mantissa_bits: int = 2, minimum: int = 8, policy: Pol
     >>> bucket_size(100, policy=[64, 128, 256])
     128
     """
-    n = sizes_of("bucket_size", n)
+    n = sizes_of(n)
     if n < 0 or minimum < 1 or mantissa_bits < 0:
         raise ValueError(
             error_text(
-                "bucket_size",
                 "n >= 0, minimum >= 1, mantissa_bits >= 0",
                 f"{n}, {minimum}, {mantissa_bits}",
                 "Pass a size.",
@@ -38,10 +37,8 @@ def bucket_size(n: int, *, mantissa_bits: int = 2, minimum: int = 8, policy: Pol
     if policy == "linear":
         return max(-(-n // minimum), 1) * minimum
     if isinstance(policy, str) or not len(policy):
-        raise ValueError(
-            error_text("bucket_size", "'geometric', 'linear' or sizes", repr(policy), "Pass one of these.")
-        )
+        raise ValueError(error_text("'geometric', 'linear' or sizes", repr(policy), "Pass one of these."))
     enough = [index(size) for size in policy if size >= n]
     if not enough:
-        raise ValueError(error_text("bucket_size", f"a size of at least {n}", f"{list(policy)}", "Add a larger size."))
+        raise ValueError(error_text(f"a size of at least {n}", f"{list(policy)}", "Add a larger size."))
     return min(enough)

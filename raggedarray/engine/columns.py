@@ -23,15 +23,15 @@ def is_missing(x: Any, *, nan: bool) -> bool:
     return x is None or type(x).__name__ in ("NAType", "NaTType") or (nan and isinstance(x, float) and x != x)
 
 
-def missing(op: str, x: Any, place: str, *, row: bool) -> ValueError:
+def missing(x: Any, place: str, *, row: bool) -> ValueError:
     """The error for a row or a number that is not there."""
     if row:
-        return ValueError(error_text(op, "a row", f"{x} {place}", "Leave it out, or put an empty row `[]` there."))
-    return ValueError(error_text(op, "a number", f"{x} {place}", "Leave it out, or put a number such as nan there."))
+        return ValueError(error_text("a row", f"{x} {place}", "Leave it out, or put an empty row `[]` there."))
+    return ValueError(error_text("a number", f"{x} {place}", "Leave it out, or put a number such as nan there."))
 
 
-def numeric(op: str, x: Any) -> Any:
+def numeric(x: Any) -> Any:
     """``x``, an array whose dtype must be that of numbers or bools."""
     if kind(x.dtype) == "other":
-        raise TypeError(error_text(op, "values of a numeric dtype", f"dtype {x.dtype}", "Convert them to numbers."))
+        raise TypeError(error_text("values of a numeric dtype", f"dtype {x.dtype}", "Convert them to numbers."))
     return x

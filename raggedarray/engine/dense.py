@@ -35,8 +35,8 @@ def dense_softmax(x: Array, axis: int, log: bool) -> Array:
 def dense_logsumexp(x: Array, *, axis: Axis, keepdims: bool, where: Any, length: int | None) -> Array:
     """Logarithm of the summed exponentials along axes; over no elements, -inf."""
     if length is not None:
-        raise ValueError(error_text("logsumexp", "no length= for a plain array", str(length), "Drop it."))
-    xp, axes = namespace(x), normal_axes("logsumexp", axis, x.ndim)
+        raise ValueError(error_text("no length= for a plain array", str(length), "Drop it."))
+    xp, axes = namespace(x), normal_axes(axis, x.ndim)
     v, out = _wide(x)
     if where is not None:
         v = xp.where(where, v, xp.asarray(-float("inf"), dtype=v.dtype))

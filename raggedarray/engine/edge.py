@@ -3,6 +3,8 @@
 Data that did not fit its capacity marks its array (`_marks`). Functions themselves know nothing of that: at the
 edge they get splits within bounds, and where an argument was marked, their result is filled and marked. Where splits
 can be read and fit, which is every eager call but for faults, nothing is done at all.
+
+The edge also knows what the user called, which is how every error begins.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,7 +13,7 @@ from inspect import isfunction
 from typing import Any, TypeVar, cast
 
 from .._array import RaggedArray
-from .._errors import error_text
+from .._errors import OP, error_text, named
 from .._partition import BlockPartition, RowPartition, UniformPartition, arrays_in
 from ..backends import is_array, kernels, kind
 from ..structure.overflow import (
@@ -44,29 +46,40 @@ FACTS = frozenset(_FACTS.split())
 """Functions of structure, dtypes and other functions, which need no data to be there."""
 
 
-def guarded(f: Function) -> Function:
-    """``f`` for arguments that may be marked."""
+def guarded(f: Function, op: str = "") -> Function:
+    """``f`` for arguments that may be marked; errors begin with ``op``, or with its name."""
+    op = op or f.__name__
 
     @wraps(f)
     def edge(*args: Any, **options: Any) -> Any:
-        given = _ragged((*args, *options.values()))
-        doubtful = [x for x in given if known_overflow(x.partitions, x.capacity) is not False]
-        if not doubtful:
-            return f(*args, **options)
-        marks = _Marks(f.__name__, doubtful)
-        out = f(*map(marks.clamp, args), **{name: marks.clamp(x) for name, x in options.items()})
-        return marks.finish(out)
+        token = OP.set(op)
+        try:
+            given = _ragged((*args, *options.values()))
+            doubtful = [x for x in given if known_overflow(x.partitions, x.capacity) is not False]
+            if not doubtful:
+                return f(*args, **options)
+            marks = _Marks(f.__name__, doubtful)
+            out = f(*map(marks.clamp, args), **{name: marks.clamp(x) for name, x in options.items()})
+            return marks.finish(out)
+        finally:
+            OP.reset(token)
 
     return cast(Function, edge)
 
 
 def guard(namespace: dict[str, Any], names: Iterable[str], module: str) -> None:
     """Put the edge around the public functions of a module."""
+    prefix = module.partition(".")[2]
     for name in names:
         f = namespace.get(name)
-        if isfunction(f) and name not in FACTS and not hasattr(f, "__wrapped__"):
-            namespace[name] = guarded(f)
+        if isfunction(f) and not hasattr(f, "__wrapped__"):
+            op = f"{prefix}.{name}" if prefix else _CALLED.get(name, name)
+            namespace[name] = named(op)(f) if name in FACTS else guarded(f, op)
             namespace[name].__module__ = module  # so that a pickle finds what it was given
+
+
+_CALLED = {"_at_get": "at", "_at_update": "at", "_getitem": "getitem", "_is_contiguous": "is_contiguous"}
+"""Functions behind methods and brackets: what users call them."""
 
 
 def _ragged(items: Iterable[Any]) -> list[RaggedArray]:
@@ -134,7 +147,7 @@ class _Marks:
             k = kernels(needed)
             if k.checking():
                 advice = "Make the array with a larger one."
-                text = error_text(self.op, "a capacity of at least {needed}", f"{available}", advice)
+                text = error_text("a capacity of at least {needed}", f"{available}", advice)
                 k.check(needed <= available, text, needed=needed)
         return ~overflow(x.partitions, x.capacity)
 

@@ -21,29 +21,29 @@ Function = str | Callable[..., Array]
 COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 
 
-def elementwise(op: str, function: Function, *operands: Any, **static: Any) -> Any:
+def elementwise(function: Function, *operands: Any, **static: Any) -> Any:
     """Apply a function to operands that broadcast; without a ragged one, by their own library."""
     if function in COMPARISONS:
         operands = _comparable(*operands)
     if not any(isinstance(x, RaggedArray) for x in operands):
-        return _dense(op, function, operands, static)
+        return _dense(function, operands, static)
     first = operands[0]
     if isinstance(first, RaggedArray) and all(is_scalar(x) for x in operands[1:]):  # nothing to lay out
         first = move_to(kernels(first.values), first).used_values()
         values = first.kernels.call(_apply, first.values, *operands[1:], function=function, **static)
         return RaggedArray(values, first.partitions)
-    k, moved = to_common_backend(op, operands)
-    met = plan(op, moved)
+    k, moved = to_common_backend(operands)
+    met = plan(moved)
     t = met.template
     if all(state is None or set(state) == {"same"} for state in met.states):  # the same slots: nothing to lay out
         flat = [
             x if state is None else x.values[: t.capacity, ...] if x.capacity != t.capacity else x.values
             for x, state in zip(met.operands, met.states, strict=True)
         ]
-        return rebuild(t.nrows, t.partitions, k.call(_apply, *flat, function=function, **static))
+        return rebuild(t.partitions, k.call(_apply, *flat, function=function, **static))
     args = (met.template, *met.operands)
     values = k.call(_apply_laid_out, *args, function=function, states=met.states, **static)
-    return rebuild(met.template.nrows, met.template.partitions, fill_unless(values, met.ok))
+    return rebuild(met.template.partitions, fill_unless(values, met.ok))
 
 
 def _comparable(x: Any, y: Any) -> tuple[Any, Any]:
@@ -71,14 +71,14 @@ def _apply_laid_out(template: RaggedArray, *operands: Any, function: Function, s
     return _apply(*laid, function=function, **static)
 
 
-def _dense(op: str, function: Function, operands: tuple[Any, ...], static: dict[str, Any]) -> Any:
+def _dense(function: Function, operands: tuple[Any, ...], static: dict[str, Any]) -> Any:
     for i, x in enumerate(operands):
         if not (is_scalar(x) or is_array(x)):
             advice = "Make a list an array first, with `ra.ragged` or `ra.asarray`."
             raise TypeError(
-                error_text(op, "ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
+                error_text("ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
             )
     if all(is_scalar(x) for x in operands):
-        raise TypeError(error_text(op, "at least one array", "only numbers", "Use Python's own operators."))
-    _, moved = to_common_backend(op, operands)
+        raise TypeError(error_text("at least one array", "only numbers", "Use Python's own operators."))
+    _, moved = to_common_backend(operands)
     return _apply(*moved, function=function, **static)

@@ -14,7 +14,7 @@ from ..backends import Kernels, common, kernels, namespace
 
 def host_index(ends: Any) -> Any:
     """Integers as a NumPy array: int32, or int64 where that is too small."""
-    found = common("index", []).asarray(ends, dtype="int64")
+    found = common([]).asarray(ends, dtype="int64")
     wide = found.size and (found.max() > 2**31 - 1 or found.min() < -(2**31))
     return found if wide else found.astype("int32")
 

@@ -13,10 +13,10 @@ def with_entries(arrays: list[Array]) -> int:
     return next((i for i, a in enumerate(arrays) if 0 not in a.shape), 0)
 
 
-def of_one_library(op: str, arrays: list[Any]) -> list[Array]:
+def of_one_library(arrays: list[Any]) -> list[Array]:
     """Arrays and lists of numbers in the library in which they meet."""
-    given = [numeric(op, x) for x in arrays if is_array(x)]
-    k = common(op, given)
+    given = [numeric(x) for x in arrays if is_array(x)]
+    k = common(given)
     make = namespace(next(x for x in given if kernels(x) is k)).asarray if k.name == "generic" else k.asarray
     out = []
     for i, x in enumerate(arrays):
@@ -24,15 +24,15 @@ def of_one_library(op: str, arrays: list[Any]) -> list[Array]:
             out.append(x if is_array(x) and k.name == "generic" and kernels(x) is k else make(x))
         except ValueError:
             got = f"lists of unequal length as row {i}"
-            raise ValueError(error_text(op, "rows that are arrays", got, "Use `ra.ragged`.")) from None
-    return [numeric(op, a) for a in out]
+            raise ValueError(error_text("rows that are arrays", got, "Use `ra.ragged`.")) from None
+    return [numeric(a) for a in out]
 
 
-def concat_leaves(op: str, arrays: list[Array], dtype: DType | None) -> Array:
+def concat_leaves(arrays: list[Array], dtype: DType | None) -> Array:
     """Arrays that agree in dtype, or are empty, or are brought to ``dtype``: ``[total, *inner]``."""
-    arrays = of_one_library(op, arrays)
+    arrays = of_one_library(arrays)
     used = [a for a in arrays if a.shape[0]] or [arrays[with_entries(arrays)]]
     if dtype is not None:
         k = kernels(used[0])
         used = [namespace(a).astype(a, k.dtype(dtype, a), copy=False) for a in used]
-    return numeric(op, namespace(used[0]).concat(used))
+    return numeric(namespace(used[0]).concat(used))

@@ -13,17 +13,17 @@ from ..structure.overflow import fill_unless as fill_unless
 from ..structure.overflow import marked
 
 
-def check_capacity(op: str, needed: Any, available: int, what: str, keyword: str) -> Any:
+def check_capacity(needed: Any, available: int, what: str, keyword: str) -> Any:
     """True, or a traced bool: whether ``needed`` entries fit the static size ``available``."""
     advice = f"Pass a larger `{keyword}`." if keyword else "Pass a larger one."
     k = kernels(needed) if hasattr(needed, "dtype") else None
     if k is None or k.is_concrete(needed):
         if int(needed) > available:
-            raise ValueError(error_text(op, f"{what} of at least {int(needed)}", f"{available}", advice))
+            raise ValueError(error_text(f"{what} of at least {int(needed)}", f"{available}", advice))
         return True
     ok = needed <= available
     if k.checking():
-        k.check(ok, f"{op}: expected {what} of at least {{needed}}, got {available}. {advice}", needed=needed)
+        k.check(ok, error_text(f"{what} of at least {{needed}}", available, advice), needed=needed)
     return ok
 
 

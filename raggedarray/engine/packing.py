@@ -23,7 +23,7 @@ def contiguous(x: RaggedArray, /) -> RaggedArray:
     >>> x.is_contiguous, contiguous(x).values[:6].tolist()
     (False, [0, 3, 1, 4, 2, 5])
     """
-    block = block_of(ragged_only("contiguous", x).partitions)
+    block = block_of(ragged_only(x).partitions)
     if block is None or is_packed(block):
         return x
     size = kernels(x.values).bound(known_total(block), block.bound)
@@ -48,7 +48,7 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     >>> to_rows(ragged([np.ones((2, 1)), np.ones((1, 3))])).nested_row_splits
     (array([0, 2, 3], dtype=int32), array([0, 1, 2, 5], dtype=int32))
     """
-    block = block_of(ragged_only("to_rows", x).partitions)
+    block = block_of(ragged_only(x).partitions)
     if block is None:
         return x
     x = contiguous(x)
@@ -57,14 +57,14 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     above = x.ragged_rank - 1
     limits = _row_limits(x, levels)
     if capacity is not None:
-        given = level_sizes("to_rows", capacity, above + levels + 1, given=above)
+        given = level_sizes(capacity, above + levels + 1, given=above)
         limits = (given,) * levels if isinstance(given, int) else given[:-1]
     values, partitions, need = x.kernels.call(_to_rows, x.values, block, limits=limits)
     ok: Any = True
     for axis, n, limit in zip(block.axes, need, limits, strict=False):
         if axis is None and (capacity is not None or not x.kernels.has_exact_sizes):
-            ok = ok & check_capacity("to_rows", n, limit, "a capacity", "capacity=")
-    out: RaggedArray = rebuild(x.nrows, (*x.partitions[:-1], *partitions), fill_unless(values, ok))
+            ok = ok & check_capacity(n, limit, "a capacity", "capacity=")
+    out: RaggedArray = rebuild((*x.partitions[:-1], *partitions), fill_unless(values, ok))
     return out
 
 
@@ -117,7 +117,7 @@ def to_blocks(x: RaggedArray, /) -> RaggedArray:
     >>> to_blocks(ragged([[[1, 2], [3, 4]], [[5]]])).partitions[0].sizes.tolist()
     [[2, 2], [1, 1]]
     """
-    if block_of(ragged_only("to_blocks", x).partitions) is not None:
+    if block_of(ragged_only(x).partitions) is not None:
         return x
     rows = [p for p in x.partitions if isinstance(p, RowPartition)]
     axes = tuple(p.length if isinstance(p, UniformPartition) else None for p in x.partitions)
@@ -128,7 +128,7 @@ def to_blocks(x: RaggedArray, /) -> RaggedArray:
         return RaggedArray(x.values, (as_last(BlockPartition(sizes, axes=axes, bound=x.capacity)),))
     if not k.is_concrete(x.partitions):
         advice = "Convert outside jit."
-        raise ValueError(error_text("to_blocks", "row lengths that can be read", "traced ones", advice))
+        raise ValueError(error_text("row lengths that can be read", "traced ones", advice))
     sizes = _rectangles(x)
     out = BlockPartition(k.index(sizes), axes=axes, bound=x.capacity)
     return RaggedArray(x.values, (as_last(out),))
@@ -149,7 +149,7 @@ def _rectangles(x: RaggedArray) -> Any:
             row = int((count.cumsum() <= i).sum())
             got = f"lengths {want[i]} and {here[i]} along axis {axis} in component {row}"
             advice = "Keep it as rows, or pad it with `ra.to_padded`."
-            raise ValueError(error_text("to_blocks", "rectangular components", got, advice))
+            raise ValueError(error_text("rectangular components", got, advice))
         if isinstance(p, RowPartition):
             columns.append(size)
         first, count = ends.take(first.clip(max=len(lengths))), count * size

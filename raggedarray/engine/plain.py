@@ -5,6 +5,6 @@ from typing import Any
 from .broadcast.rows import to_common_backend
 
 
-def plain(op: str, *arrays: Any) -> list[Any]:
+def plain(*arrays: Any) -> list[Any]:
     """Plain arrays, in one library."""
-    return to_common_backend(op, arrays)[1]
+    return to_common_backend(arrays)[1]

@@ -30,7 +30,7 @@ class Axes(NamedTuple):
     block: tuple[int, ...] = ()
 
 
-def normal_axes(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
+def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Axes as a sorted tuple of non-negative ints."""
     if axis is None:
         return tuple(range(ndim))
@@ -38,19 +38,19 @@ def normal_axes(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
     try:
         given = tuple(index(a) for a in given)
     except TypeError:
-        raise TypeError(error_text(op, "an int axis, a tuple of them or None", repr(axis), "Name the axes.")) from None
+        raise TypeError(error_text("an int axis, a tuple of them or None", repr(axis), "Name the axes.")) from None
     for a in given:
         if not -ndim <= a < ndim:
-            raise IndexError(error_text(op, f"an axis from {-ndim} to {ndim - 1}", str(a), "Check `x.shape`."))
+            raise IndexError(error_text(f"an axis from {-ndim} to {ndim - 1}", str(a), "Check `x.shape`."))
     axes = tuple(sorted(a % ndim for a in given))
     if len(set(axes)) < len(axes):
-        raise ValueError(error_text(op, "each axis once", str(axis), "Drop the repeated axis."))
+        raise ValueError(error_text("each axis once", str(axis), "Drop the repeated axis."))
     return axes
 
 
-def split_axes(op: str, x: RaggedArray, axis: Axis) -> Axes:
+def split_axes(x: RaggedArray, axis: Axis) -> Axes:
     """Axes of a RaggedArray as levels and axes of its values."""
-    axes = normal_axes(op, axis, x.ndim)
+    axes = normal_axes(axis, x.ndim)
     rank = x.ragged_rank
     if x.block is not None:
         last = rank - 1 + len(x.block.axes)
@@ -137,7 +137,6 @@ def reduce_axes(how: Reduction, v: Array, axes: tuple[int, ...]) -> Array:
 
 
 def run(
-    op: str,
     body: Callable[..., Array],
     x: RaggedArray,
     *scalars: Any,
@@ -148,7 +147,7 @@ def run(
     **static: Any,
 ) -> Any:
     """Reduce a RaggedArray: ``body(frame, values, where, *scalars, **static)``, then its structure."""
-    operands = to_common_backend(op, (contiguous(x),) if where is None else (contiguous(x), where))[1]
+    operands = to_common_backend((contiguous(x),) if where is None else (contiguous(x), where))[1]
     x = operands[0]
     states: Any = None
     agrees: Any = True
@@ -156,28 +155,28 @@ def run(
         given = operands[1]
         if not (isinstance(given, bool) or (hasattr(given, "dtype") and kind(given.dtype) == "bool")):
             what = str(given.dtype) if hasattr(given, "dtype") else repr(given)
-            raise TypeError(error_text(op, "a bool where=", what, "Compare it first."))
-        met = plan(op, operands)
+            raise TypeError(error_text("a bool where=", what, "Compare it first."))
+        met = plan(operands)
         if met.template.shape != x.shape:
             raise ValueError(
-                error_text(op, f"where= that broadcasts to {x.shape}", f"{operands[1].shape}", "Reduce its rank.")
+                error_text(f"where= that broadcasts to {x.shape}", f"{operands[1].shape}", "Reduce its rank.")
             )
         x, operands, states = RaggedArray(met.operands[0].values, met.template.partitions), [*met.operands], met.states
         agrees = met.ok
         x = RaggedArray(x.values[: met.template.capacity, ...], met.template.partitions)
-    axes = split_axes(op, x, axis)
+    axes = split_axes(x, axis)
     if x.block is not None:
         counted = None if where is None else _on_slots(x, operands[1])
-        return _run_block(op, body, x, *scalars, axes=axes, keepdims=keepdims, where=counted, length=length, **static)
-    length = None if length is None else sizes_of(op, length)
-    length, ok = column_length(op, x, axes, length)
+        return _run_block(body, x, *scalars, axes=axes, keepdims=keepdims, where=counted, length=length, **static)
+    length = None if length is None else sizes_of(length)
+    length, ok = column_length(x, axes, length)
     ok = agrees if ok is True else ok if agrees is True else ok & agrees
     args = (x, None if where is None else operands[1], *scalars)
     values, new = x.kernels.call(
         _run, *args, body=body, axes=axes, length=length, keepdims=keepdims, states=states, ok=ok, **static
     )
     if not axes.levels:
-        return rebuild(x.nrows, x.partitions, values)
+        return rebuild(x.partitions, values)
     if len(axes.levels) == x.ragged_rank + 1:
         return values
     kept = x.partitions[: axes.levels[0] - 1] if new is None else new
@@ -185,7 +184,7 @@ def run(
     assert nrows is not None
     if keepdims:
         nrows, kept = _with_unit_axes(nrows, kept, axes.levels, x.ragged_rank + 1, values.shape[0])
-    return rebuild(nrows, kept, values)
+    return rebuild(kept, values)
 
 
 def _on_slots(x: RaggedArray, where: Any) -> Any:
@@ -193,7 +192,7 @@ def _on_slots(x: RaggedArray, where: Any) -> Any:
 
 
 def _run_block(
-    op: str, body: Callable[..., Array], x: RaggedArray, *scalars: Any, axes: Axes, keepdims: bool, where: Any,
+    body: Callable[..., Array], x: RaggedArray, *scalars: Any, axes: Axes, keepdims: bool, where: Any,
     length: int | None, **static: Any,
 ) -> Any:  # fmt: skip
     """The same for a packed block: over all its axes it is rows of elements, over some with others, rows of rows."""
@@ -202,17 +201,15 @@ def _run_block(
     inner = tuple(a + rank for a in axes.inner)
     options: dict[str, Any] = {"keepdims": keepdims, "length": length, **static}
     if len(axes.block) == more + 1 and more + 1:
-        only = where if isinstance(where, bool | None) else where.components_as_rows(op)
-        out = run(
-            op, body, x.components_as_rows(op), *scalars, axis=(*axes.levels, rank, *inner), where=only, **options
-        )
+        only = where if isinstance(where, bool | None) else where.components_as_rows()
+        out = run(body, x.components_as_rows(), *scalars, axis=(*axes.levels, rank, *inner), where=only, **options)
         return more_axes(out, rank, more) if keepdims else out
     if axes.levels:
         only = where if isinstance(where, bool | None) else to_rows(where)
         axis = (*axes.levels, *(a + rank for a in axes.block), *(a + more for a in inner))
-        return run(op, body, to_rows(x), *scalars, axis=axis, where=only, **options)
+        return run(body, to_rows(x), *scalars, axis=axis, where=only, **options)
     if length is not None:
-        raise ValueError(error_text(op, "no length=, as the result's size is known", str(length), "Drop it."))
+        raise ValueError(error_text("no length=, as the result's size is known", str(length), "Drop it."))
     same = ("same",) * (rank + 1)
     states = None if where is None else (same, None if isinstance(where, bool) else same)
     values, new = x.kernels.call(
@@ -234,24 +231,24 @@ def _run(
     return frame.finish(fill_unless(fill_unless(out, ok), frame.ok), keepdims)
 
 
-def column_length(op: str, x: RaggedArray, axes: Axes, length: int | None) -> tuple[int | None, Any]:
+def column_length(x: RaggedArray, axes: Axes, length: int | None) -> tuple[int | None, Any]:
     """Size of the first kept axis when axis 0 is reduced and a ragged one becomes dense; whether rows fit."""
     kept = [level for level in range(x.ragged_rank + 1) if level not in axes.levels]
     p = x.partitions[kept[0] - 1] if kept and kept[0] > 0 else None
     if not isinstance(p, RowPartition):
         if length is not None:
             raise ValueError(
-                error_text(op, "no length=, as the result's size is known", str(length), "Drop it, or reduce axis 0.")
+                error_text("no length=, as the result's size is known", str(length), "Drop it, or reduce axis 0.")
             )
         return (p.length if isinstance(p, UniformPartition) else None), True
     k = kernels(p.splits)
     if k.is_concrete(p.splits):
         longest: Any = longest_row(p)
-        check_capacity(op, longest, longest if length is None else length, "a length", "length=")
+        check_capacity(longest, longest if length is None else length, "a length", "length=")
         return (longest if length is None else length), True
     if length is None:
-        raise DynamicShapeError(error_text(op, "a static length", "traced row lengths", "Pass `length=`."))
-    return length, check_capacity(op, k.call(traced_longest, p), length, "a length", "length=")
+        raise DynamicShapeError(error_text("a static length", "traced row lengths", "Pass `length=`."))
+    return length, check_capacity(k.call(traced_longest, p), length, "a length", "length=")
 
 
 def column_bound(x: RaggedArray, axes: Axes) -> int | None:

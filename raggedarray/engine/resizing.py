@@ -27,10 +27,10 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
     >>> with_capacity(ragged([[1.0, 2.0], [3.0]]), 8).capacity
     8
     """
-    if ragged_only("with_capacity", x).block is not None:
+    if ragged_only(x).block is not None:
         return _block_capacity(x, capacity)
     counts = entry_counts(x.partitions, x.capacity)
-    given = level_sizes("with_capacity", capacity, x.ragged_rank)
+    given = level_sizes(capacity, x.ragged_rank)
     sizes = (*counts[1:-1], given) if isinstance(given, int) else given
     ok: Any = True
     sizes_all = [counts[0]]
@@ -41,7 +41,7 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
         sizes_all.append(n)
         if n < counts[level]:
             what = "capacity" if level == x.ragged_rank else f"rows along axis {level + 1}"
-            ok = ok & check_capacity("with_capacity", known_used(p), n, what, "capacity=")
+            ok = ok & check_capacity(known_used(p), n, what, "capacity=")
     if tuple(sizes_all) == counts:
         return x
     k = x.kernels
@@ -53,7 +53,7 @@ def _block_capacity(x: RaggedArray, capacity: int | Sequence[int]) -> RaggedArra
     """Components as rows of elements, resized; those that are added are empty."""
     x = contiguous(x)
     block = block_in(x)
-    out = with_capacity(x.components_as_rows("with_capacity"), capacity)
+    out = with_capacity(x.components_as_rows(), capacity)
     new = resized(block, out.partitions[-1].nrows, out.capacity)
     return RaggedArray(out.values, (*out.partitions[:-1], as_last(new)))
 

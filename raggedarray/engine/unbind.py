@@ -10,9 +10,9 @@ from ..backends import Kernels, kernels, namespace
 from ..structure.blocks import is_packed, on_host
 
 
-def need_lengths(x: RaggedArray, op: str, advice: str) -> None:
+def need_lengths(x: RaggedArray, advice: str) -> None:
     if not x.kernels.is_concrete(x.partitions):
-        raise DynamicShapeError(error_text(op, "row lengths that can be read", "traced ones", advice))
+        raise DynamicShapeError(error_text("row lengths that can be read", "traced ones", advice))
 
 
 def host_partitions(x: RaggedArray) -> tuple[Partition, ...]:
@@ -28,9 +28,9 @@ def host_partitions(x: RaggedArray) -> tuple[Partition, ...]:
     return tuple(map(moved, x.partitions))
 
 
-def rows_of(x: RaggedArray, index: Any, op: str, advice: str) -> list[Any]:
+def rows_of(x: RaggedArray, index: Any, advice: str) -> list[Any]:
     """Single rows by index (concrete structure)."""
-    need_lengths(x, op, advice)
+    need_lengths(x, advice)
     k = x.kernels
     if block_of(x.partitions) is not None:
         return _of_block(x, index)
@@ -104,4 +104,4 @@ def _row(k: Kernels, partitions: tuple[Partition, ...], splits: list[Any], value
             new = (*new, RowPartition(k.index(s[start : end + 1] - first)))
         start, end = first, last
     here = values[start:end, ...]
-    return rebuild(nrows or 0, new, k.asarray(here) if move else here)
+    return rebuild(new, k.asarray(here) if move else here)

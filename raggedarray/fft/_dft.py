@@ -159,7 +159,7 @@ def chirp(x: Array, size: Array, inverse: bool) -> Array:
     limit = math.isqrt(int(xp.iinfo(size.dtype).max))
     if length > limit:
         want, got = f"buckets of up to {limit} along a transformed axis", f"{length}"
-        raise ValueError(error_text("fft", want, got, "Use 64-bit sizes, or `bucket='exact'`."))
+        raise ValueError(error_text(want, got, "Use 64-bit sizes, or `bucket='exact'`."))
     n = xp.maximum(size, xp.ones_like(size))[:, None]
     at = xp.arange(length, dtype=size.dtype)[None, :]
     turn = xp.astype((at * at) % (2 * n), _real(x)) / xp.astype(n, _real(x))

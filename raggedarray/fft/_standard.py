@@ -22,19 +22,19 @@ Sizes: TypeAlias = Sequence[int] | None
 
 
 def _run(name: str, x: Any, **options: Any) -> Array:
-    (x,) = plain(f"fft.{name}", x)
+    (x,) = plain(x)
     return getattr(namespace(x).fft, name)(x, **options)
 
 
 def _one(name: str, x: Any, n: int | None, axis: int, norm: Norm, bucket: Any) -> Any:
-    n = None if n is None else sizes_of(f"fft.{name}", n)
+    n = None if n is None else sizes_of(n)
     if not isinstance(x, RaggedArray):
         return _run(name, x, n=n, axis=axis, norm=norm)
     return transform(name, x, None if n is None else (n,), (axis,), norm, bucket)
 
 
 def _several(name: str, x: Any, s: Sizes, axes: Sequence[int] | None, norm: Norm, bucket: Any) -> Any:
-    s = None if s is None else sizes_of(f"fft.{name}", tuple(s), many=True)
+    s = None if s is None else sizes_of(tuple(s), many=True)
     if not isinstance(x, RaggedArray):
         return _run(name, x, s=s, axes=axes, norm=norm)
     return transform(name, x, s, None if axes is None else tuple(axes), norm, bucket)
@@ -193,7 +193,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: An
     array([ 0.  ,  0.25, -0.5 , -0.25])
     """
     return host_namespace().fft.fftfreq(
-        sizes_of("fft.fftfreq", n), d=d, dtype=None if dtype is None else backend("numpy").dtype(dtype), device=device
+        sizes_of(n), d=d, dtype=None if dtype is None else backend("numpy").dtype(dtype), device=device
     )
 
 
@@ -204,7 +204,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: A
     array([0.  , 0.25, 0.5 ])
     """
     return host_namespace().fft.rfftfreq(
-        sizes_of("fft.rfftfreq", n), d=d, dtype=None if dtype is None else backend("numpy").dtype(dtype), device=device
+        sizes_of(n), d=d, dtype=None if dtype is None else backend("numpy").dtype(dtype), device=device
     )
 
 

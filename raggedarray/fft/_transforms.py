@@ -21,18 +21,18 @@ KINDS = {"fft": "c", "ifft": "c", "fftn": "c", "ifftn": "c", "rfft": "r", "rfftn
 """What happens along the last axis."""
 
 
-def _component_axes(op: str, x: RaggedArray, axes: Any) -> tuple[int, ...]:
+def _component_axes(x: RaggedArray, axes: Any) -> tuple[int, ...]:
     depth = len(x.partitions)
     if axes is None:
         return tuple(range(x.ndim - depth))
     found: tuple[int, ...] = ()
     for a in (axes,) if isinstance(axes, int) else axes:
-        found = (*found, *normal_axes(op, a, x.ndim))
+        found = (*found, *normal_axes(a, x.ndim))
     if len(set(found)) < len(found):
-        raise ValueError(error_text(op, "different axes", f"{tuple(axes)}", "Name each once."))
+        raise ValueError(error_text("different axes", f"{tuple(axes)}", "Name each once."))
     if any(a < depth for a in found):
         got = str(next(a for a in found if a < depth))
-        raise ValueError(error_text(op, f"axes from {depth} to {x.ndim - 1}", got, "Name axes of the components."))
+        raise ValueError(error_text(f"axes from {depth} to {x.ndim - 1}", got, "Name axes of the components."))
     return tuple(a - depth for a in found)
 
 
@@ -40,28 +40,27 @@ def transform(
     name: str, x: RaggedArray, s: tuple[int, ...] | None, axes: tuple[int, ...] | None, norm: str, bucket: Any
 ) -> Any:
     """Transform ``name`` along ``axes``, cut or filled to ``s``."""
-    op = f"fft.{name}"
     if norm not in ("backward", "ortho", "forward"):
-        raise ValueError(error_text(op, "norm 'backward', 'ortho' or 'forward'", repr(norm), "Pass one of these."))
-    _, (x,) = to_common_backend(op, (x,))
+        raise ValueError(error_text("norm 'backward', 'ortho' or 'forward'", repr(norm), "Pass one of these."))
+    _, (x,) = to_common_backend((x,))
     if axes is None and s is not None:
         axes = tuple(range(-len(s), 0))
-    along = _component_axes(op, x, axes)
+    along = _component_axes(x, axes)
     if s is not None and (len(s) != len(along) or any(n < 1 for n in s)):
-        raise ValueError(error_text(op, f"{len(along)} sizes of 1 or more", f"{s}", "Pass one for each axis."))
+        raise ValueError(error_text(f"{len(along)} sizes of 1 or more", f"{s}", "Pass one for each axis."))
     how = KINDS[name]
     if how == "r" and kind(x.dtype) == "complex":
-        raise TypeError(error_text(op, "real numbers", f"dtype {x.dtype}", "Use `ra.fft.fft`."))
+        raise TypeError(error_text("real numbers", f"dtype {x.dtype}", "Use `ra.fft.fft`."))
     steps = _steps(how, along, s)
     inverse = name.startswith("i")
     scale = "sqrt" if norm == "ortho" else "n" if inverse == (norm == "backward") else "none"
     options = {"steps": steps, "inverse": inverse, "scale": scale}
-    form = form_of(op, x)
+    form = form_of(x)
     width = len(form.block.axes)
     if min(along, default=width) >= width:
         out = x.kernels.call(_flat, x.values, width=width, options=tuple(options.items()))
         return RaggedArray(out, x.partitions)
-    return _in_components(op, form, steps, bucket, tuple(options.items()))
+    return _in_components(form, steps, bucket, tuple(options.items()))
 
 
 def _steps(how: str, along: tuple[int, ...], s: tuple[int, ...] | None) -> tuple[Step, ...]:
@@ -79,7 +78,7 @@ def _flat(values: Array, *, width: int, options: Any) -> Array:
     return body(kernels(values), (values,), (tuple(values.shape[1:]),), (), **given)[0]
 
 
-def _in_components(op: str, form: Form, steps: tuple[Step, ...], bucket: Any, static: Any) -> Any:
+def _in_components(form: Form, steps: tuple[Step, ...], bucket: Any, static: Any) -> Any:
     fixed = {a: n // 2 + 1 if how == "h" else n for how, a, n in steps if n is not None}
     ragged = [r for r, n in enumerate(form.block.axes) if n is None]
 
@@ -95,7 +94,7 @@ def _in_components(op: str, form: Form, steps: tuple[Step, ...], bucket: Any, st
         return [tuple(now)]
 
     work = Work(
-        op, body, [form], rule, shapes=shapes, bucket=bucket, static=static,
+        body, [form], rule, shapes=shapes, bucket=bucket, static=static,
         whole=all(r in fixed for r in ragged), views=not any(r in fixed for r in ragged),
     )  # fmt: skip
     return work.run()[0]
@@ -103,11 +102,10 @@ def _in_components(op: str, form: Form, steps: tuple[Step, ...], bucket: Any, st
 
 def shifted(name: str, x: RaggedArray, axes: int | Sequence[int] | None) -> Any:
     """Components rolled by half of their sizes."""
-    op = f"fft.{name}"
-    _, (x,) = to_common_backend(op, (x,))
-    along = _component_axes(op, x, axes)
+    _, (x,) = to_common_backend((x,))
+    along = _component_axes(x, axes)
     x = contiguous(x)
-    form = form_of(op, x)
+    form = form_of(x)
     width = len(form.block.axes)
     values = form.values
     inner = tuple(a - width for a in along if a >= width)

@@ -11,12 +11,12 @@ from ._strategies import compute
 from ._subscripts import product_of, spelled
 
 
-def product(op: str, letters: str, operands: Any, bucket: Any = None, capacity: int | None = None) -> Any:
+def product(letters: str, operands: Any, bucket: Any = None, capacity: int | None = None) -> Any:
     """`raggedarray.einsum`, also under the name of another function."""
     if not operands:
-        raise TypeError(error_text(op, "an operand", "none", "Pass arrays after the letters."))
-    k, moved = to_common_backend(op, operands)
-    terms, out = spelled(op, letters, moved)
+        raise TypeError(error_text("an operand", "none", "Pass arrays after the letters."))
+    k, moved = to_common_backend(operands)
+    terms, out = spelled(letters, moved)
     arrays = [x.values if isinstance(x, RaggedArray) else x for x in moved]
     dtype = namespace(arrays[0]).result_type(*arrays)
     lead = next((t for t, x in zip(terms, moved, strict=True) if isinstance(x, RaggedArray)), None)
@@ -28,8 +28,8 @@ def product(op: str, letters: str, operands: Any, bucket: Any = None, capacity: 
     gone = not set(prefix) & set(out)
     if not gone and not out.startswith(prefix):
         want = f"a result that begins with {prefix!r}, or is without it"
-        raise ValueError(error_text(op, want, repr(out), "Rows stay where they are."))
-    result = compute(product_of(op, terms, out if gone else out[len(prefix) :], moved, dtype), bucket, capacity)
+        raise ValueError(error_text(want, repr(out), "Rows stay where they are."))
+    result = compute(product_of(terms, out if gone else out[len(prefix) :], moved, dtype), bucket, capacity)
     if not gone:
         return result
     summed = sum_(result, axis=tuple(range(len(prefix))))

@@ -86,7 +86,7 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced", bucket: A
     if not any_ragged(x):
         return QRResult(*dense("qr", x, mode=mode))
     if mode not in ("reduced", "complete"):
-        raise ValueError(error_text("linalg.qr", "mode 'reduced' or 'complete'", repr(mode), "Pass one of these."))
+        raise ValueError(error_text("mode 'reduced' or 'complete'", repr(mode), "Pass one of these."))
 
     def rule(sizes: list[Sizes]) -> list[Sizes]:
         *lead, m, n = sizes[0]

@@ -15,14 +15,14 @@ from ..ops.elementwise.arithmetic import multiply, subtract
 from ..structure.blocks import starts, steps
 
 
-def diagonal_rows(op: str, x: RaggedArray, offset: int) -> Any:
+def diagonal_rows(x: RaggedArray, offset: int) -> Any:
     """The diagonals of all components, packed: ``[n, *lead, (k)]``."""
-    _, (x,) = to_common_backend(op, (x,))
-    form = form_of(op, x)
+    _, (x,) = to_common_backend((x,))
+    form = form_of(x)
     rank = len(form.axes)
     if rank < 2:
         advice = "Make rows of rows one block with `ra.to_blocks`."
-        raise ValueError(error_text(op, "components with two axes or more", f"shape {x.shape}", advice))
+        raise ValueError(error_text("components with two axes or more", f"shape {x.shape}", advice))
     if len(x.inner_shape) >= 2:
         return RaggedArray(x.kernels.call(_inner, x.values, offset=offset), x.partitions)
     form = absorb_inner_axes(form, rank - len(form.block.axes))
@@ -68,11 +68,10 @@ def _view(block: BlockPartition, *, offset: int) -> tuple[Array, Array, Array]:
 
 def cross_rows(x1: Any, x2: Any, axis: int) -> Any:
     """Cross products along a uniform axis of three."""
-    op = "linalg.cross"
-    _, (x1, x2) = to_common_backend(op, (x1, x2))
+    _, (x1, x2) = to_common_backend((x1, x2))
     ndim = max(x1.ndim, x2.ndim)
     last = axis if axis < 0 else axis - ndim
-    parts = [_three(op, x, last) for x in (x1, x2)]
+    parts = [_three(x, last) for x in (x1, x2)]
     (a, b) = parts
     out = [subtract(multiply(a[i], b[j]), multiply(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
     first = out[0]
@@ -85,11 +84,11 @@ def _stacked(parts: tuple[Array, ...], *, axis: int) -> Array:
     return namespace(parts[0]).stack(parts, axis=axis)
 
 
-def _three(op: str, x: Any, axis: int) -> list[Any]:
+def _three(x: Any, axis: int) -> list[Any]:
     inner = x.inner_shape if isinstance(x, RaggedArray) else tuple(x.shape)
     if -axis > len(inner) or inner[axis] != 3:
         got = f"shape {tuple(x.shape)}"
-        raise ValueError(error_text(op, f"three elements along the uniform axis {axis}", got, "Check `axis=`."))
+        raise ValueError(error_text(f"three elements along the uniform axis {axis}", got, "Check `axis=`."))
     if not isinstance(x, RaggedArray):
         return [namespace(x).take(x, namespace(x).asarray([i]), axis=axis)[..., 0] if axis == -1 else
                 namespace(x).moveaxis(x, axis, 0)[i, ...] for i in range(3)]  # fmt: skip

@@ -25,4 +25,4 @@ def einsum(letters: str, /, *operands: Any, bucket: Any = None, capacity: int | 
     >>> einsum("bld,bmd->blm", x, x).tolist()
     [[[5.0]], [[25.0, 39.0], [39.0, 61.0]]]
     """
-    return product("einsum", letters, operands, bucket, capacity)
+    return product(letters, operands, bucket, capacity)

@@ -18,7 +18,7 @@ from ._subscripts import same_sizes
 
 def dense(name: str, *arrays: Any, args: tuple[Any, ...] = (), **options: Any) -> Any:
     """The library's own function of plain arrays."""
-    _, moved = to_common_backend(f"linalg.{name}", arrays)
+    _, moved = to_common_backend(arrays)
     return getattr(namespace(moved[0]).linalg, name)(*moved, *args, **options)
 
 
@@ -38,46 +38,45 @@ def of_matrices(
     options: tuple[tuple[str, Any], ...] = (),
 ) -> list[Any]:
     """Function ``name`` of `_matrices` on each matrix of the first operand (and what the second has for it)."""
-    op = f"linalg.{name}"
-    _, moved = to_common_backend(op, xs)
+    _, moved = to_common_backend(xs)
     lead_x = next(x for x in moved if isinstance(x, RaggedArray))
-    lead = form_of(op, lead_x)
-    forms = [_components(op, x, lead, matrices=not i) for i, x in enumerate(moved)]
-    same_structure(op, forms)
+    lead = form_of(lead_x)
+    forms = [_components(x, lead, matrices=not i) for i, x in enumerate(moved)]
+    same_structure(forms)
     first = forms[0]
     if square:
-        _check_square(op, first)
+        _check_square(first)
     if all(isinstance(x, RaggedArray) for x in moved) and _inner_only(moved, forms):
         return _on_values(name, [x for x in moved if isinstance(x, RaggedArray)], rule, options)
-    work = Work(op, body, forms, rule, bucket=bucket, capacity=capacity, static=(("name", name), ("options", options)))
+    work = Work(body, forms, rule, bucket=bucket, capacity=capacity, static=(("name", name), ("options", options)))
     return work.run()
 
 
-def _components(op: str, x: Any, lead: Form, matrices: bool) -> Form:
+def _components(x: Any, lead: Form, matrices: bool) -> Form:
     rank = x.ndim - len(x.partitions) if isinstance(x, RaggedArray) else x.ndim
     if matrices and rank < 2:
         advice = "Make rows of rows one block with `ra.to_blocks`, vectors matrices with `ra.expand_dims`."
-        raise ValueError(error_text(op, "components with two axes or more", f"shape {tuple(x.shape)}", advice))
+        raise ValueError(error_text("components with two axes or more", f"shape {tuple(x.shape)}", advice))
     if isinstance(x, RaggedArray):
-        return form_of(op, x)
+        return form_of(x)
     xp = namespace(x)
     if not is_array(x) or not x.ndim:
-        raise ValueError(error_text(op, "vectors or matrices", "a number", "Pass an array."))
+        raise ValueError(error_text("vectors or matrices", "a number", "Pass an array."))
     if x.ndim < 3:
         x = xp.broadcast_to(x, (lead.nrows, *x.shape))
     if x.shape[0] != lead.nrows or lead.above:
         want, got = f"an entry for each of {lead.nrows} rows", f"shape {tuple(x.shape)}"
-        raise ValueError(error_text(op, want, got, "Pass a ragged operand."))
+        raise ValueError(error_text(want, got, "Pass a ragged operand."))
     return form_of_entries(x, lead)
 
 
-def _check_square(op: str, form: Form) -> None:
+def _check_square(form: Form) -> None:
     m, n = form.sizes[-2:]
     if isinstance(m, int) and isinstance(n, int):
         if m != n:
-            raise ValueError(error_text(op, "square matrices", f"{m} by {n}", "Use `ra.linalg.pinv` or `svd`."))
+            raise ValueError(error_text("square matrices", f"{m} by {n}", "Use `ra.linalg.pinv` or `svd`."))
         return
-    same_sizes(op, *((n, m) if isinstance(m, int) else (m, n)))
+    same_sizes(*((n, m) if isinstance(m, int) else (m, n)))
 
 
 def _inner_only(xs: list[Any], forms: list[Form]) -> bool:
@@ -92,7 +91,7 @@ def _on_values(name: str, xs: list[RaggedArray], rule: Rule, options: Any) -> li
     xs = [contiguous(x) for x in xs]
     size = min(x.capacity for x in xs)
     template = next(x for x in xs if x.capacity == size)
-    block = form_of(name, template).block
+    block = form_of(template).block
     assert is_packed(block)
     values = tuple(x.values[:size, ...] for x in xs)
     outs = template.kernels.call(_flat, values, block, name=name, options=options)

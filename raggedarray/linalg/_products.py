@@ -30,7 +30,7 @@ ROWS = "QRSTUVWX"
 
 
 def _run(name: str, *arrays: Any, **options: Any) -> Any:
-    moved = plain(name, *arrays)
+    moved = plain(*arrays)
     return getattr(namespace(moved[0]), name)(*moved, **options)
 
 
@@ -55,11 +55,11 @@ def matmul(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = No
     """
     if not any_ragged(x1, x2):
         return _run("matmul", x1, x2)
-    return _matmul("matmul", x1, x2, bucket, capacity)
+    return _matmul(x1, x2, bucket, capacity)
 
 
-def _matmul(op: str, x1: Any, x2: Any, bucket: Any, capacity: int | None) -> Any:
-    _, (x1, x2) = to_common_backend(op, (x1, x2))
+def _matmul(x1: Any, x2: Any, bucket: Any, capacity: int | None) -> Any:
+    _, (x1, x2) = to_common_backend((x1, x2))
     lead = x1 if isinstance(x1, RaggedArray) else x2
     depth = len(lead.partitions)
     ranks: list[int] = []
@@ -70,7 +70,7 @@ def _matmul(op: str, x1: Any, x2: Any, bucket: Any, capacity: int | None) -> Any
             ranks.append(x.ndim - len(x.partitions))
             each.append(True)
         elif is_scalar(x) or x.ndim == 0:
-            raise ValueError(error_text(op, "vectors and matrices", "a number", "Use `ra.multiply`."))
+            raise ValueError(error_text("vectors and matrices", "a number", "Use `ra.multiply`."))
         else:
             rows = x.ndim > 2
             if rows and x.shape[0] == 1 and lead.nrows != 1:
@@ -89,7 +89,7 @@ def _matmul(op: str, x1: Any, x2: Any, bucket: Any, capacity: int | None) -> Any
         lead_letters = ROWS[:depth] if isinstance(x, RaggedArray) else ROWS[:1] if per_row else ""
         terms.append(lead_letters + own)
     out = ROWS[:depth] + BATCH[:batch] + (LEFT if ranks[0] > 1 else "") + (RIGHT if ranks[1] > 1 else "")
-    return product(op, f"{','.join(terms)}->{out}", moved, bucket, capacity)
+    return product(f"{','.join(terms)}->{out}", moved, bucket, capacity)
 
 
 def mm(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None) -> Any:
@@ -98,7 +98,7 @@ def mm(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None) 
     >>> mm(ragged([np.ones((1, 2))]), ragged([np.ones((2, 1))])).tolist()
     [[[2.0]]]
     """
-    _ranks("mm", (x1, 2), (x2, 2))
+    _ranks((x1, 2), (x2, 2))
     return matmul(x1, x2, bucket=bucket, capacity=capacity)
 
 
@@ -108,7 +108,7 @@ def bmm(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None)
     >>> bmm(ragged([np.ones((1, 2))]), np.ones((1, 2, 3))).shape
     (1, None, 3)
     """
-    _ranks("bmm", (x1, 2), (x2, 2), batch=1)
+    _ranks((x1, 2), (x2, 2), batch=1)
     return matmul(x1, x2, bucket=bucket, capacity=capacity)
 
 
@@ -118,11 +118,11 @@ def mv(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None) 
     >>> mv(ragged([np.ones((2, 2)), np.ones((1, 3))]), ragged([[1.0, 2.0], [1.0, 1.0, 1.0]])).tolist()
     [[3.0, 3.0], [3.0]]
     """
-    _ranks("mv", (x1, 2), (x2, 1))
+    _ranks((x1, 2), (x2, 1))
     return matmul(x1, x2, bucket=bucket, capacity=capacity)
 
 
-def _ranks(op: str, *operands: tuple[Any, int], batch: int = 0) -> None:
+def _ranks(*operands: tuple[Any, int], batch: int = 0) -> None:
     """Raise unless operands are lists of matrices or vectors, as they should be."""
     several = any_ragged(*(x for x, _ in operands))
     allowed: tuple[int, ...]
@@ -135,7 +135,7 @@ def _ranks(op: str, *operands: tuple[Any, int], batch: int = 0) -> None:
         if have not in allowed:
             what = {1: "vectors", 2: "matrices", 3: "batches of matrices"}[allowed[0]]
             got = f"shape {tuple(x.shape)}" if hasattr(x, "shape") else type(x).__name__
-            raise ValueError(error_text(op, f"{what} as operand {i}", got, "Use `ra.matmul` for other products."))
+            raise ValueError(error_text(f"{what} as operand {i}", got, "Use `ra.matmul` for other products."))
 
 
 def addmm(
@@ -149,7 +149,7 @@ def addmm(
     >>> addmm(c, x, ragged([np.ones((1, 2))]), beta=2.0).tolist()
     [[[3.0, 3.0], [3.0, 3.0]]]
     """
-    _ranks("addmm", (x1, 2), (x2, 2))
+    _ranks((x1, 2), (x2, 2))
     product_ = matmul(x1, x2, bucket=bucket, capacity=capacity)
     if alpha != 1:
         product_ = multiply(product_, alpha)
@@ -173,7 +173,7 @@ def matrix_transpose(x: Any, /) -> Any:
         return moveaxis(x, -1, -2)
     if isinstance(x, RaggedArray):
         advice = "Make rows of rows a block with `ra.to_blocks(x)`."
-        raise TypeError(error_text("matrix_transpose", "matrices as components", f"rows of shape {x.shape}", advice))
+        raise TypeError(error_text("matrices as components", f"rows of shape {x.shape}", advice))
     return _run("matrix_transpose", x)
 
 
@@ -202,14 +202,14 @@ def tensordot(
         return _run("tensordot", x1, x2, axes=axes)
     if isinstance(x2, RaggedArray):
         advice = "Name the axes with `ra.einsum`."
-        raise ValueError(error_text("tensordot", "a plain second operand", f"shape {x2.shape}", advice))
+        raise ValueError(error_text("a plain second operand", f"shape {x2.shape}", advice))
     if isinstance(axes, int):
         pairs = list(zip(range(x1.ndim - axes, x1.ndim), range(axes), strict=True))
     else:
         pairs = [(i % x1.ndim, j % x2.ndim) for i, j in zip(*axes, strict=True)]
     if any(i < len(x1.partitions) for i, _ in pairs) or len(pairs) > x2.ndim:
         want = f"axes from {len(x1.partitions)} to {x1.ndim - 1} of the first operand"
-        raise ValueError(error_text("tensordot", want, f"axes={axes}", "Name the axes with `ra.einsum`."))
+        raise ValueError(error_text(want, f"axes={axes}", "Name the axes with `ra.einsum`."))
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
     first = letters[: x1.ndim]
     second = list(letters[x1.ndim : x1.ndim + x2.ndim])
@@ -217,7 +217,7 @@ def tensordot(
         second[j] = first[i]
     met = {first[i] for i, _ in pairs}
     out = "".join(c for c in (*first, *second) if c not in met)
-    return product("tensordot", f"{first},{''.join(second)}->{out}", (x1, x2), bucket, capacity)
+    return product(f"{first},{''.join(second)}->{out}", (x1, x2), bucket, capacity)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
@@ -232,7 +232,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """
     if not any_ragged(x1, x2):
         return _run("vecdot", x1, x2, axis=axis)
-    _, (x1, x2) = to_common_backend("vecdot", (x1, x2))
+    _, (x1, x2) = to_common_backend((x1, x2))
     dtype = result_type(x1, x2)
     if is_half(dtype):
         x1, x2 = (x if is_scalar(x) else astype(x, "float32") for x in (x1, x2))

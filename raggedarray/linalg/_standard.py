@@ -65,8 +65,8 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     >>> diagonal(ragged([np.array([[1, 2], [3, 4]]), np.array([[5, 6, 7]])])).tolist()
     [[1, 4], [5]]
     """
-    offset = sizes_of("linalg.diagonal", offset)
-    return diagonal_rows("linalg.diagonal", x, offset) if any_ragged(x) else dense("diagonal", x, offset=offset)
+    offset = sizes_of(offset)
+    return diagonal_rows(x, offset) if any_ragged(x) else dense("diagonal", x, offset=offset)
 
 
 def inv(x: Any, /, *, bucket: Any = None) -> Any:
@@ -96,7 +96,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", bucket: 
     if x.ndim - len(x.partitions) < 2:
         advice = "Make rows of rows one block with `ra.to_blocks`."
         want = "components with two axes or more"
-        raise ValueError(error_text("linalg.matrix_norm", want, f"shape {x.shape}", advice))
+        raise ValueError(error_text(want, f"shape {x.shape}", advice))
     inf = float("inf")
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
@@ -108,7 +108,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", bucket: 
         return min_(sums, axis=axis, keepdims=keepdims)
     if ord not in (2, -2, "nuc"):
         want = "'fro', 'nuc', 1, 2, inf or a negative"
-        raise ValueError(error_text("linalg.matrix_norm", want, repr(ord), "Pass one of these."))
+        raise ValueError(error_text(want, repr(ord), "Pass one of these."))
     found = svdvals(x, bucket=bucket)
     if ord == 2:
         reduced = max_(found, axis=-1, initial=0)
@@ -150,7 +150,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
 def _tolerance(name: str, rtol: Any) -> float | None:
     if rtol is None or isinstance(rtol, int | float):
         return rtol
-    raise TypeError(error_text(f"linalg.{name}", "rtol, a number", type(rtol).__name__, "Pass one for all matrices."))
+    raise TypeError(error_text("rtol, a number", type(rtol).__name__, "Pass one for all matrices."))
 
 
 def outer(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None) -> Any:
@@ -170,10 +170,10 @@ def outer(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = Non
         if not hasattr(x, "ndim") or x.ndim != depth + 1:
             got = f"shape {tuple(x.shape)} as operand {i}" if hasattr(x, "shape") else type(x).__name__
             advice = "Use `ra.einsum` for other products."
-            raise ValueError(error_text("linalg.outer", "vectors in each row", got, advice))
+            raise ValueError(error_text("vectors in each row", got, advice))
         letters = max(letters, "QRSTUVWX"[:depth])
         terms.append("QRSTUVWX"[:depth] + letter)
-    return product("linalg.outer", f"{terms[0]},{terms[1]}->{letters}ab", (x1, x2), bucket, capacity)
+    return product(f"{terms[0]},{terms[1]}->{letters}ab", (x1, x2), bucket, capacity)
 
 
 def pinv(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
@@ -222,7 +222,7 @@ def solve(x1: Any, x2: Any, /, *, bucket: Any = None) -> Any:
     ranks = [x.ndim - len(x.partitions) if isinstance(x, RaggedArray) else x.ndim - (x.ndim > 2) for x in (x1, x2)]
     if ranks[1] not in (ranks[0] - 1, ranks[0]):
         want, got = "vectors or matrices for matrices", f"shapes {tuple(x1.shape)} and {tuple(x2.shape)}"
-        raise ValueError(error_text("linalg.solve", want, got, "Nest both alike."))
+        raise ValueError(error_text(want, got, "Nest both alike."))
     vector = ranks[1] < ranks[0]
 
     def rule(sizes: list[Sizes]) -> list[Sizes]:
@@ -238,10 +238,10 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DType | None = None) -> Any:
     >>> trace(ragged([np.array([[1, 2], [3, 4]]), np.array([[5]])]))
     array([5, 5])
     """
-    offset = sizes_of("linalg.trace", offset)
+    offset = sizes_of(offset)
     if not any_ragged(x):
         return dense("trace", x, offset=offset, dtype=None if dtype is None else kernels(x).dtype(dtype, x))
-    return sum_(diagonal_rows("linalg.trace", x, offset), axis=-1, dtype=dtype)
+    return sum_(diagonal_rows(x, offset), axis=-1, dtype=dtype)
 
 
 def vector_norm(
@@ -265,8 +265,8 @@ def vector_norm(
     """
     if isinstance(x, RaggedArray):
         options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-        return run("linalg.vector_norm", vector_norm_body, x, **options, ord=float(ord))
+        return run(vector_norm_body, x, **options, ord=float(ord))
     if where is not None or length is not None:
         got = "where=" if length is None else "length="
-        raise TypeError(error_text("linalg.vector_norm", "no option of ragged arrays", got, "Pass a RaggedArray."))
+        raise TypeError(error_text("no option of ragged arrays", got, "Pass a RaggedArray."))
     return dense("vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)

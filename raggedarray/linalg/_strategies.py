@@ -27,7 +27,7 @@ from ._subscripts import Product, Term
 
 def compute(p: Product, bucket: Any, capacity: int | None) -> Any:
     """The product, cast to its dtype."""
-    capacity = None if capacity is None else sizes_of(p.op, capacity)
+    capacity = None if capacity is None else sizes_of(capacity)
     if bucket is None and capacity is None:
         core = _core(p)
         if core is not None:
@@ -40,7 +40,7 @@ def compute(p: Product, bucket: Any, capacity: int | None) -> Any:
     if bucket is None and (whole or not contracted) and not (known and summed):
         if not known and capacity is None and not whole:
             advice = "Pass `capacity=`, or `bucket=`, a `ra.BucketPlan` made outside jit."
-            raise DynamicShapeError(error_text(p.op, "a result of static size", "traced sizes", advice))
+            raise DynamicShapeError(error_text("a result of static size", "traced sizes", advice))
         return _by_address(p, ragged, contracted, capacity)
     return _in_buckets(p, bucket, capacity)
 
@@ -185,7 +185,7 @@ def _by_address(p: Product, ragged: list[str], contracted: list[str], capacity: 
     limit = min((_most(t.form, sizes, span, t.letters) for t in p.terms if t.form is not None and t.ragged
                  and set(ragged) <= set(t.letters)), default=None)  # fmt: skip
     cap = capacity if not contracted else None
-    bound, ok = bound_of(p.op, union, None, limit if limit is not None else capacity, cap)
+    bound, ok = bound_of(union, None, limit if limit is not None else capacity, cap)
     union = BlockPartition(union.sizes, axes=union.axes, bound=bound)
     arrays = tuple(t.array if t.form is None else t.form.values for t in p.terms)
     blocks = tuple(None if t.form is None else t.form.block for t in p.terms)
@@ -199,7 +199,7 @@ def _by_address(p: Product, ragged: list[str], contracted: list[str], capacity: 
         summed = lead_kernels(p).call(_total, values, union)
         return reassemble(lead, None, fill_unless(_cast(summed, p.dtype), ok))
     left = block_of_sizes(entries[: len(kept)], 0, kernels(lead.block.sizes))
-    most, fit = bound_of(p.op, left, None, bound, capacity)
+    most, fit = bound_of(left, None, bound, capacity)
     values, made = lead_kernels(p).call(_summed, values, union, kept=len(kept), limit=most)
     result = BlockPartition(made.sizes, axes=made.axes, bound=int(values.shape[0]))
     return reassemble(lead, result, fill_unless(fill_unless(_cast(values, p.dtype), ok), fit))
@@ -328,7 +328,7 @@ def _in_buckets(p: Product, bucket: Any, capacity: int | None) -> Any:
     order = tuple(t.form is not None for t in p.terms)
     extras = tuple(t.array for t in p.terms if t.array is not None)
     work = Work(
-        p.op, _product, forms, rule, extras=extras, shapes=shapes, bucket=bucket, capacity=capacity,
+        _product, forms, rule, extras=extras, shapes=shapes, bucket=bucket, capacity=capacity,
         static=(("dtype", str(p.dtype)), ("order", order), ("spec", spec)),
     )  # fmt: skip
     (result,) = work.run()

@@ -7,7 +7,7 @@ plain array may begin with the first of them, and then has an entry for each row
 from typing import Any, NamedTuple
 
 from .._array import RaggedArray
-from .._errors import error_text
+from .._errors import OP, error_text
 from .._partition import RowPartition
 from .._typing import Array
 from ..backends import kernels, namespace
@@ -28,7 +28,6 @@ class Term(NamedTuple):
 class Product(NamedTuple):
     """What is to be computed."""
 
-    op: str
     terms: list[Term]
     out: str
     """Letters of the components of the result."""
@@ -44,7 +43,7 @@ class Product(NamedTuple):
         return [t.form for t in self.terms if t.form is not None]
 
 
-def spelled(op: str, letters: str, operands: list[Any]) -> tuple[list[str], str]:
+def spelled(letters: str, operands: list[Any]) -> tuple[list[str], str]:
     """The letters of each operand and of the result."""
     terms, arrow, out = letters.replace(" ", "").partition("->")
     given = terms.split(",")
@@ -53,51 +52,51 @@ def spelled(op: str, letters: str, operands: list[Any]) -> tuple[list[str], str]
         out = "".join(sorted(c for c in set(every) if every.count(c) == 1))
     bad = sorted({c for c in "".join(given) + out if not (c.isascii() and c.isalpha())})
     if bad:
-        raise ValueError(error_text(op, "letters, commas and an arrow", repr(letters), "Name every axis by a letter."))
+        raise ValueError(error_text("letters, commas and an arrow", repr(letters), "Name every axis by a letter."))
     if len(given) != len(operands):
         want, got = f"{len(given)} operands for {letters!r}", f"{len(operands)}"
-        raise ValueError(error_text(op, want, got, "Pass one for each term."))
+        raise ValueError(error_text(want, got, "Pass one for each term."))
     for i, (term, x) in enumerate(zip(given, operands, strict=True)):
         if len(term) != x.ndim:
             want, got = f"{len(term)} axes for {term!r}", f"shape {tuple(x.shape)} as operand {i}"
             advice = (
-                "Name every axis by a letter." if op == "einsum" else "Rows of rows become matrices by `ra.to_blocks`."
+                "Name every axis by a letter."
+                if OP.get() == "einsum"
+                else "Rows of rows become matrices by `ra.to_blocks`."
             )
-            raise ValueError(error_text(op, want, got, advice))
+            raise ValueError(error_text(want, got, advice))
     unknown = sorted(set(out) - set("".join(given)))
     if unknown or len(set(out)) < len(out):
-        raise ValueError(
-            error_text(op, "a result of different letters of the operands", repr(out), "Check the letters.")
-        )
+        raise ValueError(error_text("a result of different letters of the operands", repr(out), "Check the letters."))
     return given, out
 
 
-def product_of(op: str, given: list[str], out: str, operands: list[Any], dtype: Any) -> Product:
+def product_of(given: list[str], out: str, operands: list[Any], dtype: Any) -> Product:
     """Check a product of which some operand is ragged; ``out`` are the letters of its components."""
     lead_term, lead_x = next((t, x) for t, x in zip(given, operands, strict=True) if isinstance(x, RaggedArray))
-    lead = form_of(op, lead_x)
+    lead = form_of(lead_x)
     depth = 1 + len(lead.above)
     prefix = lead_term[:depth]
     terms: list[Term] = []
     for i, (term, x) in enumerate(zip(given, operands, strict=True)):
         if isinstance(x, RaggedArray):
-            form = lead if x is lead_x else form_of(op, x)
+            form = lead if x is lead_x else form_of(x)
             if term[:depth] != prefix or set(prefix) & set(term[depth:]) or len(form.above) != len(lead.above):
                 want = f"ragged operands that begin with {prefix!r}"
-                raise ValueError(error_text(op, want, repr(term), "Rows meet rows of the same index."))
+                raise ValueError(error_text(want, repr(term), "Rows meet rows of the same index."))
             terms.append(Term(term[depth:], form, None, True))
         elif term[:1] == prefix[:1] and not set(prefix) & set(term[1:]):
             if x.shape[0] != lead.nrows:
                 want, got = f"{lead.nrows} entries along {prefix[0]!r}", f"{x.shape[0]} in operand {i}"
-                raise ValueError(error_text(op, want, got, "Pass one entry for each row."))
+                raise ValueError(error_text(want, got, "Pass one entry for each row."))
             terms.append(Term(term[1:], form_of_entries(_by_component(x, lead), lead), None, False))
         elif set(prefix) & set(term):
             want = f"a plain operand that begins with {prefix[0]!r}, or is without {prefix!r}"
-            raise ValueError(error_text(op, want, repr(term), "Move that axis to the front."))
+            raise ValueError(error_text(want, repr(term), "Move that axis to the front."))
         else:
             terms.append(Term(term, None, x, False))
-    same_structure(op, [t.form for t in terms if t.form is not None])
-    return Product(op, terms, out, _letter_sizes(op, terms), dtype, prefix[0])
+    same_structure([t.form for t in terms if t.form is not None])
+    return Product(terms, out, _letter_sizes(terms), dtype, prefix[0])
 
 
 def _by_component(x: Array, lead: Form) -> Array:
@@ -111,14 +110,14 @@ def _spread(x: Array, above: Any, sizes: Array) -> Array:
     return kernels(x).pick(x, ancestors(above, 0, sizes.shape[0], sizes))
 
 
-def _letter_sizes(op: str, terms: list[Term]) -> dict[str, int | None]:
+def _letter_sizes(terms: list[Term]) -> dict[str, int | None]:
     uniform: dict[str, int] = {}
     for term in terms:
         axes = term.form.axes if term.form is not None else tuple(term.array.shape)  # type: ignore[union-attr]
         for letter, n in zip(term.letters, axes, strict=True):
             if n is not None and uniform.setdefault(letter, n) != n:
                 want, got = "equal sizes where axes meet", f"{uniform[letter]} and {n}"
-                raise ValueError(error_text(op, want, got, "Check the shapes."))
+                raise ValueError(error_text(want, got, "Check the shapes."))
     found: dict[str, int | None] = {}
     first: dict[str, tuple[Any, Form]] = {}
     for term in terms:
@@ -130,11 +129,11 @@ def _letter_sizes(op: str, terms: list[Term]) -> dict[str, int | None]:
             if isinstance(size, int):
                 continue
             if letter in uniform:
-                same_sizes(op, size, uniform[letter])
+                same_sizes(size, uniform[letter])
             elif letter not in first:
                 first[letter] = (size, term.form)
             elif not _same_origin(first[letter][1], term.form) or first[letter][1] is term.form:
-                same_sizes(op, first[letter][0], size)
+                same_sizes(first[letter][0], size)
     return found
 
 
@@ -143,7 +142,7 @@ def _same_origin(a: Form, b: Form) -> bool:
     return isinstance(p, RowPartition) and isinstance(q, RowPartition) and p.splits is q.splits
 
 
-def same_sizes(op: str, a: Any, b: Any) -> None:
+def same_sizes(a: Any, b: Any) -> None:
     """Raise unless components agree along an axis; traced sizes are compared under `checks`."""
     k = kernels(a)
     if a is b:
@@ -155,10 +154,10 @@ def same_sizes(op: str, a: Any, b: Any) -> None:
         if (one != two).any():
             i = int((one != two).argmax())
             got = f"{one[i]} and {two[i]} in component {i}"
-            raise ValueError(error_text(op, "equal sizes where axes meet", got, advice))
+            raise ValueError(error_text("equal sizes where axes meet", got, advice))
     elif k.checking():
         xp = namespace(a)
         b = xp.full_like(a, b) if isinstance(b, int) else b
         at = xp.argmax(xp.astype(a != b, xp.int32))
-        text = error_text(op, "equal sizes where axes meet", "{a} and {b} in component {at}", advice)
+        text = error_text("equal sizes where axes meet", "{a} and {b} in component {at}", advice)
         k.check(xp.all(a == b), text, a=a[at], b=b[at], at=at)

@@ -123,7 +123,7 @@ def celu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     >>> celu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.celu", _celu, x, alpha)
+    return elementwise(_celu, x, alpha)
 
 
 def elu(x: Any, /, *, alpha: Any = 1.0) -> Any:
@@ -132,7 +132,7 @@ def elu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     >>> elu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.elu", _elu, x, alpha)
+    return elementwise(_elu, x, alpha)
 
 
 def gelu(x: Any, /, *, approximate: bool = True) -> Any:
@@ -141,7 +141,7 @@ def gelu(x: Any, /, *, approximate: bool = True) -> Any:
     >>> gelu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.gelu", _gelu, x, approximate=check_bool("nn.gelu", "approximate", approximate))
+    return elementwise(_gelu, x, approximate=check_bool("approximate", approximate))
 
 
 def hard_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
@@ -150,7 +150,7 @@ def hard_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
     >>> hard_shrink(ragged([[0.2, -2.0], []])).tolist()
     [[0.0, -2.0], []]
     """
-    return elementwise("nn.hard_shrink", _hard_shrink, x, lambd)
+    return elementwise(_hard_shrink, x, lambd)
 
 
 def hard_sigmoid(x: Any, /) -> Any:
@@ -159,7 +159,7 @@ def hard_sigmoid(x: Any, /) -> Any:
     >>> hard_sigmoid(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.hard_sigmoid", _hard_sigmoid, x)
+    return elementwise(_hard_sigmoid, x)
 
 
 def hard_silu(x: Any, /) -> Any:
@@ -168,7 +168,7 @@ def hard_silu(x: Any, /) -> Any:
     >>> hard_silu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.hard_silu", _hard_silu, x)
+    return elementwise(_hard_silu, x)
 
 
 def hard_tanh(x: Any, /) -> Any:
@@ -177,7 +177,7 @@ def hard_tanh(x: Any, /) -> Any:
     >>> hard_tanh(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.hard_tanh", _hard_tanh, x)
+    return elementwise(_hard_tanh, x)
 
 
 def leaky_relu(x: Any, /, *, negative_slope: Any = 0.01) -> Any:
@@ -186,7 +186,7 @@ def leaky_relu(x: Any, /, *, negative_slope: Any = 0.01) -> Any:
     >>> leaky_relu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.leaky_relu", _leaky_relu, x, negative_slope)
+    return elementwise(_leaky_relu, x, negative_slope)
 
 
 def log_sigmoid(x: Any, /) -> Any:
@@ -195,7 +195,7 @@ def log_sigmoid(x: Any, /) -> Any:
     >>> log_sigmoid(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.log_sigmoid", _log_sigmoid, x)
+    return elementwise(_log_sigmoid, x)
 
 
 def mish(x: Any, /) -> Any:
@@ -204,7 +204,7 @@ def mish(x: Any, /) -> Any:
     >>> mish(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.mish", _mish, x)
+    return elementwise(_mish, x)
 
 
 def relu(x: Any, /) -> Any:
@@ -213,7 +213,7 @@ def relu(x: Any, /) -> Any:
     >>> relu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.relu", _relu, x)
+    return elementwise(_relu, x)
 
 
 def relu6(x: Any, /) -> Any:
@@ -222,7 +222,7 @@ def relu6(x: Any, /) -> Any:
     >>> relu6(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.relu6", _relu6, x)
+    return elementwise(_relu6, x)
 
 
 def selu(x: Any, /) -> Any:
@@ -231,7 +231,7 @@ def selu(x: Any, /) -> Any:
     >>> selu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.selu", _selu, x)
+    return elementwise(_selu, x)
 
 
 def sigmoid(x: Any, /) -> Any:
@@ -240,7 +240,7 @@ def sigmoid(x: Any, /) -> Any:
     >>> sigmoid(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.sigmoid", _sigmoid, x)
+    return elementwise(_sigmoid, x)
 
 
 def silu(x: Any, /) -> Any:
@@ -249,7 +249,7 @@ def silu(x: Any, /) -> Any:
     >>> silu(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.silu", _silu, x)
+    return elementwise(_silu, x)
 
 
 def soft_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
@@ -258,7 +258,7 @@ def soft_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
     >>> soft_shrink(ragged([[0.2, -2.0], []])).tolist()
     [[0.0, -1.5], []]
     """
-    return elementwise("nn.soft_shrink", _soft_shrink, x, lambd)
+    return elementwise(_soft_shrink, x, lambd)
 
 
 def soft_sign(x: Any, /) -> Any:
@@ -267,7 +267,7 @@ def soft_sign(x: Any, /) -> Any:
     >>> soft_sign(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.soft_sign", _soft_sign, x)
+    return elementwise(_soft_sign, x)
 
 
 def softplus(x: Any, /) -> Any:
@@ -276,7 +276,7 @@ def softplus(x: Any, /) -> Any:
     >>> softplus(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.softplus", _softplus, x)
+    return elementwise(_softplus, x)
 
 
 def tanh_shrink(x: Any, /) -> Any:
@@ -285,7 +285,7 @@ def tanh_shrink(x: Any, /) -> Any:
     >>> tanh_shrink(ragged([[0.0, 1.0], []])).shape
     (2, None)
     """
-    return elementwise("nn.tanh_shrink", _tanh_shrink, x)
+    return elementwise(_tanh_shrink, x)
 
 
 def threshold(x: Any, threshold: float, value: float, /) -> Any:
@@ -295,7 +295,7 @@ def threshold(x: Any, threshold: float, value: float, /) -> Any:
     [[-1.0, 2.0], []]
     """
     given = (("the threshold", threshold), ("the value", value))
-    at, value = (v if isinstance(v, int) else static_number("nn.threshold", name, v) for name, v in given)
-    if kind(operand("nn.threshold", x).dtype) in ("int", "uint") and value % 1:
-        raise TypeError(error_text("nn.threshold", f"a value of dtype {x.dtype}", f"{value}", "Convert `x` first."))
-    return elementwise("nn.threshold", _threshold, x, at=at, value=value)
+    at, value = (v if isinstance(v, int) else static_number(name, v) for name, v in given)
+    if kind(operand(x).dtype) in ("int", "uint") and value % 1:
+        raise TypeError(error_text(f"a value of dtype {x.dtype}", f"{value}", "Convert `x` first."))
+    return elementwise(_threshold, x, at=at, value=value)

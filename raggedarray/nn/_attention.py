@@ -15,7 +15,6 @@ from ..engine.overflow import check_capacity, fill_unless
 from ..structure.agreement import agree, is_uniform
 from ..structure.levels import traced_longest
 
-OP = "nn.attention"
 Limits = tuple[int | None, int | None]
 
 __all__ = ["attention"]
@@ -74,9 +73,9 @@ def attention(
     >>> attention(x, x, x, causal=True).map_values(lambda v: v.round(2)).tolist()
     [[[[1.0, 0.0]], [[0.33, 0.67]]], []]
     """
-    causal = check_bool(OP, "causal", causal)
-    operands = tuple(operand(OP, x) for x in (query, keys, value))
-    k, met = to_common_backend(OP, operands if bias is None else (*operands, bias))
+    causal = check_bool("causal", causal)
+    operands = tuple(operand(x) for x in (query, keys, value))
+    k, met = to_common_backend(operands if bias is None else (*operands, bias))
     query, keys, value = _of_rows(met[:3])
     bias = met[3] if len(met) > 3 else None
     q, kv, _ = (_last(x) for x in (query, keys, value))
@@ -127,13 +126,13 @@ def _of_rows(operands: list[Any]) -> list[RaggedArray]:
         return operands
     if any(ragged):
         kinds = ", ".join("ragged" if r else "plain" for r in ragged)
-        raise TypeError(error_text(OP, "three ragged arrays, or three plain ones", kinds, "Use `ra.from_padded`."))
+        raise TypeError(error_text("three ragged arrays, or three plain ones", kinds, "Use `ra.from_padded`."))
     return [_rows_of(x) for x in operands]
 
 
 def _rows_of(x: Array) -> RaggedArray:
     if x.ndim != 4:
-        raise ValueError(error_text(OP, "plain arrays [B, T, H, D]", f"shape {tuple(x.shape)}", "Add the axes."))
+        raise ValueError(error_text("plain arrays [B, T, H, D]", f"shape {tuple(x.shape)}", "Add the axes."))
     xp, (n, length) = namespace(x), x.shape[:2]
     splits = kernels(x).index(xp.arange(n + 1) * length)
     return RaggedArray(xp.reshape(x, (n * length, *x.shape[2:])), (RowPartition(splits),))
@@ -144,10 +143,10 @@ def _dense(out: RaggedArray, like: Array) -> Array:
 
 
 def _last(x: RaggedArray) -> RowPartition:
-    p = last_rows(OP, x)
+    p = last_rows(x)
     if len(x.inner_shape) != 2:
         raise ValueError(
-            error_text(OP, "rows [nrows, (len), heads, size]", f"shape {x.shape}", "Split the last axis into heads.")
+            error_text("rows [nrows, (len), heads, size]", f"shape {x.shape}", "Split the last axis into heads.")
         )
     return p
 
@@ -155,27 +154,27 @@ def _last(x: RaggedArray) -> RowPartition:
 def _check_shapes(query: RaggedArray, keys: RaggedArray, value: RaggedArray) -> None:
     for x in (query, keys, value):
         if kind(x.dtype) != "float":
-            raise TypeError(error_text(OP, "floating values", f"dtype {x.dtype}", "Convert them with `.astype`."))
+            raise TypeError(error_text("floating values", f"dtype {x.dtype}", "Convert them with `.astype`."))
     (heads, size), (groups, key_size), (others, _) = (x.inner_shape for x in (query, keys, value))
     got = f"{query.inner_shape}, {keys.inner_shape} and {value.inner_shape}"
     if key_size != size or others != groups:
-        raise ValueError(error_text(OP, "inner shapes (H, D), (G, D) and (G, E)", got, "Check the axes."))
+        raise ValueError(error_text("inner shapes (H, D), (G, D) and (G, E)", got, "Check the axes."))
     if not groups or heads % groups:
-        raise ValueError(error_text(OP, "query heads in a multiple of the key heads", got, "Check the axes."))
+        raise ValueError(error_text("query heads in a multiple of the key heads", got, "Check the axes."))
     _agree(query.partitions[:-1], keys.partitions[:-1])
     if query.partitions[-1].nrows != keys.partitions[-1].nrows:
         got = f"{query.partitions[-1].nrows} and {keys.partitions[-1].nrows}"
-        raise ValueError(error_text(OP, "as many rows of queries as of keys", got, "Align the rows first."))
+        raise ValueError(error_text("as many rows of queries as of keys", got, "Align the rows first."))
     _agree(keys.partitions, value.partitions)
 
 
 def _agree(a: tuple[Partition, ...], b: tuple[Partition, ...]) -> None:
     shapes = [partition_shape(p) if p else () for p in (a, b)]
     if shapes[0] != shapes[1]:
-        raise ValueError(error_text(OP, f"axes {shapes[0]} in all operands", f"{shapes[1]}", "Align the rows first."))
+        raise ValueError(error_text(f"axes {shapes[0]} in all operands", f"{shapes[1]}", "Align the rows first."))
     for level, (p, q) in enumerate(zip(a, b, strict=True), start=1):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(OP, p, q, level, outermost=is_uniform(a[: level - 1]))
+            agree(p, q, level, outermost=is_uniform(a[: level - 1]))
 
 
 def _window(window: Any, causal: bool) -> Limits:
@@ -199,31 +198,31 @@ def _size(name: str, n: Any, least: int) -> int:
         size = index(n)
     except TypeError:
         what = f"{type(n).__name__}"
-        raise TypeError(error_text(OP, f"{name} as an int or a pair", what, "Pass a static size.")) from None
+        raise TypeError(error_text(f"{name} as an int or a pair", what, "Pass a static size.")) from None
     if size < least:
-        raise ValueError(error_text(OP, f"{name} of at least {least}", f"{size}", "Pass a larger one."))
+        raise ValueError(error_text(f"{name} of at least {least}", f"{size}", "Pass a larger one."))
     return size
 
 
 def _scale(scale: Any, size: int) -> float:
     advice = "Multiply the queries by it instead."
-    return max(size, 1) ** -0.5 if scale is None else static_number(OP, "scale", scale, advice)
+    return max(size, 1) ** -0.5 if scale is None else static_number("scale", scale, advice)
 
 
 def _rate(dropout: Any, key: Any, k: Kernels) -> float:
-    rate = static_number(OP, "dropout", dropout)
+    rate = static_number("dropout", dropout)
     if not 0 <= rate < 1:
-        raise ValueError(error_text(OP, "dropout from 0 up to, without, 1", f"{dropout}", "Pass a fraction."))
+        raise ValueError(error_text("dropout from 0 up to, without, 1", f"{dropout}", "Pass a fraction."))
     if rate:
-        k.check_key(OP, key)
+        k.check_key(key)
     return rate
 
 
 def _implementation(name: str | None, k: Kernels) -> str | None:
     if name not in (None, "xla", "cudnn"):
-        raise ValueError(error_text(OP, "implementation None, 'xla' or 'cudnn'", repr(name), "Pass one of these."))
+        raise ValueError(error_text("implementation None, 'xla' or 'cudnn'", repr(name), "Pass one of these."))
     if name and k.name != "jax":
-        raise ValueError(error_text(OP, "JAX arrays for an implementation", k.name, 'Move them with `x.to("jax")`.'))
+        raise ValueError(error_text("JAX arrays for an implementation", k.name, 'Move them with `x.to("jax")`.'))
     return name
 
 
@@ -234,13 +233,13 @@ def _check_bias(bias: Any, query: RaggedArray) -> Any:
     shape = tuple(getattr(bias, "shape", ()))
     if isinstance(bias, RaggedArray) or len(shape) not in (2, 3) or shape[0] not in (1, heads):
         want = f"a bias ({heads} or 1, queries, keys) or ({heads} or 1, distances)"
-        raise ValueError(error_text(OP, want, f"shape {shape}", "Put the heads first."))
+        raise ValueError(error_text(want, f"shape {shape}", "Put the heads first."))
     if kind(bias.dtype) not in ("float", "int", "uint"):
-        raise TypeError(error_text(OP, "a real bias", f"dtype {bias.dtype}", "Convert it."))
+        raise TypeError(error_text("a real bias", f"dtype {bias.dtype}", "Convert it."))
     if len(shape) == 2 and shape[1] % 2 == 0:
-        raise ValueError(error_text(OP, "an odd number of distances", f"{shape[1]}", "Put distance 0 in the middle."))
+        raise ValueError(error_text("an odd number of distances", f"{shape[1]}", "Put distance 0 in the middle."))
     return bias
 
 
 def _fits(k: Kernels, p: RowPartition, n: int, what: str, keyword: str) -> Any:
-    return check_capacity(OP, k.call(traced_longest, p), n, what, keyword)
+    return check_capacity(k.call(traced_longest, p), n, what, keyword)

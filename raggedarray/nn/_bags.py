@@ -40,36 +40,35 @@ def embedding_bag(ids: Any, table: Array, /, *, mode: str = "mean", weights: Any
            [0. , 0. ],
            [3. , 5. ]])
     """
-    op = "nn.embedding_bag"
     if mode not in ("mean", "sum", "max"):
-        raise ValueError(error_text(op, "mode='mean', 'sum' or 'max'", repr(mode), "Pass one of these."))
+        raise ValueError(error_text("mode='mean', 'sum' or 'max'", repr(mode), "Pass one of these."))
     if mode == "max" and weights is not None:
-        raise ValueError(error_text(op, "no weights= for a maximum", "some", "Drop them, or take mode='sum'."))
-    need_ids(op, ragged_only(op, ids))
-    table = table_of(op, table)
+        raise ValueError(error_text("no weights= for a maximum", "some", "Drop them, or take mode='sum'."))
+    need_ids(ragged_only(ids))
+    table = table_of(table)
     if ids.inner_shape:
-        raise ValueError(error_text(op, "ids without inner axes", f"shape {ids.shape}", "Check the axes."))
-    k = common(op, [ids.values, table] if weights is None else [ids.values, table, ragged_only(op, weights).values])
+        raise ValueError(error_text("ids without inner axes", f"shape {ids.shape}", "Check the axes."))
+    k = common([ids.values, table] if weights is None else [ids.values, table, ragged_only(weights).values])
     table = table if kernels(table) is k else k.asarray(table)
-    check_ids(op, ids, table.shape[0])
+    check_ids(ids, table.shape[0])
     ids = move_to(k, widened(ids, k)).used_values()
-    p = last_rows(op, ids)
+    last_rows(ids)
     if weights is not None:
-        weights = _weights(op, ids, move_to(k, weights).used_values())
+        weights = _weights(ids, move_to(k, weights).used_values())
     values = k.call(_bag, ids, table, weights, mode=mode)
-    return rebuild(p.nrows, ids.partitions[:-1], values)
+    return rebuild(ids.partitions[:-1], values)
 
 
-def _weights(op: str, ids: RaggedArray, weights: RaggedArray) -> Array:
+def _weights(ids: RaggedArray, weights: RaggedArray) -> Array:
     """One weight for each slot of the ids."""
     if weights.ragged_rank != ids.ragged_rank or weights.inner_shape:
-        raise ValueError(error_text(op, f"weights of shape {ids.shape}", f"{weights.shape}", "Pass one per id."))
+        raise ValueError(error_text(f"weights of shape {ids.shape}", f"{weights.shape}", "Pass one per id."))
     for level, (p, q) in enumerate(zip(ids.partitions, weights.partitions, strict=True), start=1):
-        agree(op, cast(Any, p), cast(Any, q), level, outermost=level == 1)
+        agree(cast(Any, p), cast(Any, q), level, outermost=level == 1)
     size = ids.capacity
     w = weights.values
     if kind(w.dtype) != "float":
-        raise TypeError(error_text(op, "floating weights", f"dtype {w.dtype}", "Convert them."))
+        raise TypeError(error_text("floating weights", f"dtype {w.dtype}", "Convert them."))
     return weights.kernels.call(_sized, w, size=size) if w.shape[0] != size else w
 
 
@@ -111,10 +110,10 @@ def one_hot(ids: Any, num_classes: int, /, *, dtype: DType | None = None) -> Any
     >>> one_hot(ragged([[1, 0], [], [5]]), 3).tolist()
     [[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], [], [[0.0, 0.0, 0.0]]]
     """
-    need_ids("nn.one_hot", operand("nn.one_hot", ids))
-    size = sizes_of("nn.one_hot", num_classes)
+    need_ids(operand(ids))
+    size = sizes_of(num_classes)
     if size < 0:
-        raise ValueError(error_text("nn.one_hot", "num_classes of at least 0", f"{size}", "Pass a count."))
+        raise ValueError(error_text("num_classes of at least 0", f"{size}", "Pass a count."))
     ids = widened(ids)
     x = move_to(ids.kernels, ids).used_values() if isinstance(ids, RaggedArray) else ids
     values = x.values if isinstance(x, RaggedArray) else x

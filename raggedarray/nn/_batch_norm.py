@@ -34,25 +34,24 @@ def batch_norm(
     >>> mean, var.round(3)
     (array([0.3]), array([1.3]))
     """
-    op = "nn.batch_norm"
     given: Any = running
     if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
         got = f"{len(given)} arrays" if isinstance(given, tuple | list) else describe(given)
-        raise ValueError(error_text(op, "running= (mean, variance)", got, "Pass a pair."))
-    training = check_bool(op, "training", training)
-    momentum, eps = check_real_scalar(op, "momentum", momentum), check_real_scalar(op, "eps", eps)
+        raise ValueError(error_text("running= (mean, variance)", got, "Pass a pair."))
+    training = check_bool("training", training)
+    momentum, eps = check_real_scalar("momentum", momentum), check_real_scalar("eps", eps)
     parts = (*(given or (None, None)), weight, bias)
     has = tuple(a is not None for a in parts)
-    x = contiguous(x) if isinstance(x, RaggedArray) else operand(op, x)
-    k, (x, *moved) = to_common_backend(op, (x, *(a for a in parts if a is not None)))
+    x = contiguous(x) if isinstance(x, RaggedArray) else operand(x)
+    k, (x, *moved) = to_common_backend((x, *(a for a in parts if a is not None)))
     inner = x.inner_shape if isinstance(x, RaggedArray) else tuple(x.shape)
     if kind(x.dtype) == "complex":
-        raise TypeError(error_text(op, "real values", f"dtype {x.dtype}", "Normalise real and imaginary parts."))
+        raise TypeError(error_text("real values", f"dtype {x.dtype}", "Normalise real and imaginary parts."))
     if not inner:
         advice = "Use `ra.to_rows(x)` first." if isinstance(x, RaggedArray) and x.block is not None else "Add one."
-        raise ValueError(error_text(op, "values with an inner axis of channels", f"shape {x.shape}", advice))
+        raise ValueError(error_text("values with an inner axis of channels", f"shape {x.shape}", advice))
     for a in moved:
-        need_shape(op, "parameters", a, inner[-1:])
+        need_shape("parameters", a, inner[-1:])
     plain = not isinstance(x, RaggedArray)
     if plain:
         y, mean, var = k.call(_plain, x, eps, momentum, *moved, has=has, training=training)
@@ -62,7 +61,7 @@ def batch_norm(
 
 
 def _ragged(x: RaggedArray, eps: Any, momentum: Any, *parts: Array, has: Any, training: bool) -> Any:
-    x = x if x.block is None else x.components_as_rows("nn.batch_norm")
+    x = x if x.block is None else x.components_as_rows()
     axes = Axes(tuple(range(x.ragged_rank + 1)), tuple(range(1, x.values.ndim - 1)))
     f = Frame(x, axes, None)
     wide = x.xp.astype(x.values, accumulator(x.values, "float"), copy=False)

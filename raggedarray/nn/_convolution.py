@@ -46,35 +46,34 @@ def conv1d(
     >>> conv1d(x, np.ones((2, 1, 1)), stride=2, padding="VALID").tolist()
     [[[3.0]], [], []]
     """
-    op = "nn.conv1d"
-    plain_only(op, "a kernel of shape (size, in, out)", kernel)
-    _, operands = to_common_backend(op, (operand(op, x), kernel) if bias is None else (x, kernel, bias))
+    plain_only("a kernel of shape (size, in, out)", kernel)
+    _, operands = to_common_backend((operand(x), kernel) if bias is None else (x, kernel, bias))
     x, kernel, *rest = operands
     bias = rest[0] if rest else None
-    w = window(op, kernel.shape[0] if kernel.ndim else 0, stride, dilation, padding)
-    groups = sizes_of(op, groups)
-    p = last_rows(op, x) if isinstance(x, RaggedArray) else None
-    _check(op, x, kernel, bias, groups)
+    w = window(kernel.shape[0] if kernel.ndim else 0, stride, dilation, padding)
+    groups = sizes_of(groups)
+    p = last_rows(x) if isinstance(x, RaggedArray) else None
+    _check(x, kernel, bias, groups)
     if p is None:
         return kernels(x).call(_conv_plain, x, kernel, bias, w=w, groups=groups)
     values, splits = x.kernels.call(_conv, x.values, p, kernel, bias, w=w, groups=groups)
     return with_rows_of(x, values, splits)
 
 
-def _check(op: str, x: Any, kernel: Array, bias: Array | None, groups: int) -> None:
+def _check(x: Any, kernel: Array, bias: Array | None, groups: int) -> None:
     inner = x.inner_shape if isinstance(x, RaggedArray) else tuple(x.shape[max(x.ndim - 1, 1) :])
     if len(inner) != 1:
-        raise ValueError(error_text(op, "shape (nrows, (len), in)", f"{x.shape}", "Use `ra.with_inner_shape`."))
+        raise ValueError(error_text("shape (nrows, (len), in)", f"{x.shape}", "Use `ra.with_inner_shape`."))
     shape = tuple(kernel.shape)
     if groups < 1 or inner[0] % groups:
-        raise ValueError(error_text(op, f"groups= that divide {inner[0]}", f"{groups}", "Check the channels."))
+        raise ValueError(error_text(f"groups= that divide {inner[0]}", f"{groups}", "Check the channels."))
     if len(shape) != 3 or shape[1] != inner[0] // groups or not shape[0]:
         want = f"a kernel of shape (size, {inner[0] // groups}, out)"
-        raise ValueError(error_text(op, want, f"{shape}", "Check the axes."))
+        raise ValueError(error_text(want, f"{shape}", "Check the axes."))
     if shape[2] % groups:
-        raise ValueError(error_text(op, f"outputs in {groups} groups", f"{shape[2]}", "Check the axes."))
+        raise ValueError(error_text(f"outputs in {groups} groups", f"{shape[2]}", "Check the axes."))
     if bias is not None:
-        need_shape(op, "a bias", bias, shape[2:])
+        need_shape("a bias", bias, shape[2:])
 
 
 def _conv(

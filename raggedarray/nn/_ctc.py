@@ -43,27 +43,26 @@ def ctc_loss(
     >>> ctc_loss(logits, ragged([[1], []], dtype=int), reduction="none").round(4)
     array([0.2877, 0.    ])
     """
-    op = "nn.ctc_loss"
-    need_reduction(op, reduction)
-    need_ids(op, ragged_only(op, labels), "labels")
-    k = common(op, [ragged_only(op, logits).values, labels.values])
+    need_reduction(reduction)
+    need_ids(ragged_only(labels), "labels")
+    k = common([ragged_only(logits).values, labels.values])
     z, y = (move_to(k, a).used_values() for a in (logits, widened(labels, k)))
     if z.ragged_rank != 1 or len(z.inner_shape) != 1 or kind(z.dtype) != "float":
         got = f"{z.dtype} of shape {z.shape}"
-        raise ValueError(error_text(op, "floating logits of shape (nrows, None, classes)", got, "Check the axes."))
+        raise ValueError(error_text("floating logits of shape (nrows, None, classes)", got, "Check the axes."))
     if y.shape != (z.nrows, None):
-        raise ValueError(error_text(op, f"labels of shape ({z.nrows}, None)", f"{y.shape}", "Pass one row per row."))
-    classes, blank = z.inner_shape[0], sizes_of(op, blank)
+        raise ValueError(error_text(f"labels of shape ({z.nrows}, None)", f"{y.shape}", "Pass one row per row."))
+    classes, blank = z.inner_shape[0], sizes_of(blank)
     if not 0 <= blank < classes:
-        raise ValueError(error_text(op, f"blank from 0 to {classes - 1}", f"{blank}", "Pass a class."))
-    check_ids(op, labels, classes, what="labels")
+        raise ValueError(error_text(f"blank from 0 to {classes - 1}", f"{blank}", "Pass a class."))
+    check_ids(labels, classes, what="labels")
     if y.is_concrete():
         at = (k.host(y.values)[: int(k.host(y.row_splits)[-1])] == blank).nonzero()[0]
         if at.size:
             got = f"it at slot {at[0]}"
-            raise ValueError(error_text(op, f"labels other than blank {blank}", got, "Pass another `blank=`."))
-    limit, ok = _label_limit(op, y, max_labels)
-    loss, each = k.call(_ctc, z, y, limit=limit, blank=blank, zero=check_bool(op, "zero_infinity", zero_infinity))
+            raise ValueError(error_text(f"labels other than blank {blank}", got, "Pass another `blank=`."))
+    limit, ok = _label_limit(y, max_labels)
+    loss, each = k.call(_ctc, z, y, limit=limit, blank=blank, zero=check_bool("zero_infinity", zero_infinity))
     if reduction not in ("none", "row_mean"):
         out = k.call(_over_rows, each if reduction == "mean" else loss, mean=reduction == "mean")
     else:
@@ -71,20 +70,20 @@ def ctc_loss(
     return fill_unless(out, ok)
 
 
-def _label_limit(op: str, y: RaggedArray, limit: int | None) -> tuple[int, Any]:
+def _label_limit(y: RaggedArray, limit: int | None) -> tuple[int, Any]:
     """A static limit of the label counts, and whether they keep to it."""
-    limit = None if limit is None else sizes_of(op, limit)
+    limit = None if limit is None else sizes_of(limit)
     p: Any = y.partitions[0]
     k = kernels(p.splits)
     if k.is_concrete(p.splits):
         longest = longest_row(p)
         if limit is not None:
-            check_capacity(op, longest, limit, "labels", "max_labels=")
+            check_capacity(longest, limit, "labels", "max_labels=")
             return limit, True
         return longest if k.has_exact_sizes else bucket_size(longest, minimum=1), True
     if limit is None:
         return y.capacity, True
-    return limit, check_capacity(op, k.call(traced_longest, p), limit, "labels", "max_labels=")
+    return limit, check_capacity(k.call(traced_longest, p), limit, "labels", "max_labels=")
 
 
 def _ctc(z: RaggedArray, y: RaggedArray, *, limit: int, blank: int, zero: bool) -> tuple[Array, Array]:

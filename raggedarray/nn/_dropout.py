@@ -26,15 +26,14 @@ def dropout(x: Any, rate: Any, /, *, key: Any) -> Any:
     >>> dropout(ragged([[1.0, 2.0], []]), 0.5, key=np.random.default_rng(0)).shape
     (2, None)
     """
-    op = "nn.dropout"
-    if kind(operand(op, x).dtype) not in ("float", "complex"):
-        raise TypeError(error_text(op, "inexact values", f"dtype {x.dtype}", "Convert them."))
-    rate = check_real_scalar(op, "rate", rate)
-    ok = in_range(op, "a rate from 0 to 1", rate, "Divide percentages by 100.", low=0, high=1)
+    if kind(operand(x).dtype) not in ("float", "complex"):
+        raise TypeError(error_text("inexact values", f"dtype {x.dtype}", "Convert them."))
+    rate = check_real_scalar("rate", rate)
+    ok = in_range("a rate from 0 to 1", rate, "Divide percentages by 100.", low=0, high=1)
     if is_scalar(rate) and rate == 0:
         return x
     values = x.values if isinstance(x, RaggedArray) else x
-    common(op, [values, key] if is_array(key) else [values]).check_key(op, key)
+    common([values, key] if is_array(key) else [values]).check_key(key)
     drawn = uniform(key, x, dtype="float32")
     if isinstance(x, RaggedArray):
         x = move_to(drawn.kernels, x).used_values()

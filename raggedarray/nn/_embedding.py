@@ -31,12 +31,12 @@ def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
     >>> linear(ragged([[[1.0, 2.0]], []], item_shape=(None, 2)), np.eye(2), np.ones(2)).tolist()
     [[[2.0, 3.0]], []]
     """
-    operand("nn.linear", x)
+    operand(x)
     weight, bias = _stacked(weight), _stacked(bias)
-    plain_only("nn.linear", "a weight of shape (in, out)", weight)
+    plain_only("a weight of shape (in, out)", weight)
     if bias is not None:
-        plain_only("nn.linear", "a bias of shape (out,)", bias)
-    _, operands = to_common_backend("nn.linear", (x, weight) if bias is None else (x, weight, bias))
+        plain_only("a bias of shape (out,)", bias)
+    _, operands = to_common_backend((x, weight) if bias is None else (x, weight, bias))
     x, weight, *rest = operands
     bias = rest[0] if rest else None
     per_row = isinstance(x, RaggedArray) and weight.ndim == 3
@@ -56,11 +56,11 @@ def _stacked(parameter: Any) -> Any:
     if not isinstance(parameter, list | tuple) or not parameter:
         return parameter
     for p in parameter:
-        plain_only("nn.linear", "a list of parameters, one array per row", p)
+        plain_only("a list of parameters, one array per row", p)
     shapes = sorted({tuple(p.shape) for p in parameter})
     if len(shapes) > 1:
         got, advice = f"{shapes[0]} and {shapes[1]}", "Pad them, or call it for each row."
-        raise ValueError(error_text("nn.linear", "parameters of one shape", got, advice))
+        raise ValueError(error_text("parameters of one shape", got, advice))
     return namespace(parameter[0]).stack(list(parameter))
 
 
@@ -69,25 +69,25 @@ def _check_linear(x: Any, weight: Array, bias: Array | None, per_row: bool) -> N
     if not inner:
         block = isinstance(x, RaggedArray) and x.block is not None
         advice = "Use `ra.to_rows(x)` first." if block else "Use `x @ weight` for matrices."
-        raise ValueError(error_text("nn.linear", "values with an inner axis", f"shape {x.shape}", advice))
+        raise ValueError(error_text("values with an inner axis", f"shape {x.shape}", advice))
     lead = (x.nrows,) if per_row else ()
     shape = tuple(weight.shape)
     if len(shape) != 2 + len(lead) or shape[:-1] != (*lead, inner[-1]):
         want = ", ".join(map(str, (*lead, inner[-1])))
-        raise ValueError(error_text("nn.linear", f"a weight of shape ({want}, out)", f"{shape}", "Check the axes."))
+        raise ValueError(error_text(f"a weight of shape ({want}, out)", f"{shape}", "Check the axes."))
     if bias is not None and tuple(bias.shape) != (*lead, shape[-1]):
         got = f"{tuple(bias.shape)}"
-        raise ValueError(error_text("nn.linear", f"a bias of shape {(*lead, shape[-1])}", got, "Check the axes."))
+        raise ValueError(error_text(f"a bias of shape {(*lead, shape[-1])}", got, "Check the axes."))
 
 
 def _linear(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
     if bias is not None:
         bias = x.xp.reshape(bias, (*(1,) * len(x.inner_shape), bias.shape[0]))
-    return x.kernels.linear(x.values, weight, bias, used_slots(flat_rows("nn.linear", x.partitions)))
+    return x.kernels.linear(x.values, weight, bias, used_slots(flat_rows(x.partitions)))
 
 
 def _per_row(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
-    splits = composed_splits(flat_rows("nn.linear", x.partitions), library(x.partitions, x.values))
+    splits = composed_splits(flat_rows(x.partitions), library(x.partitions, x.values))
     out = x.kernels.grouped_matmul(x.values, weight, splits)
     if bias is None:
         return out
@@ -105,12 +105,11 @@ def embedding(ids: Any, table: Array, /) -> Any:
     >>> embedding(ragged([[1, 0], []]), np.array([[1.0], [2.0]])).tolist()
     [[[2.0], [1.0]], []]
     """
-    op = "nn.embedding"
-    need_ids(op, operand(op, ids))
-    table = table_of(op, table)
-    k = common(op, [ids.values if isinstance(ids, RaggedArray) else ids, table])
+    need_ids(operand(ids))
+    table = table_of(table)
+    k = common([ids.values if isinstance(ids, RaggedArray) else ids, table])
     table = table if kernels(table) is k else k.asarray(table)
-    check_ids(op, contiguous(ids) if isinstance(ids, RaggedArray) else ids, table.shape[0])
+    check_ids(contiguous(ids) if isinstance(ids, RaggedArray) else ids, table.shape[0])
     ids = widened(ids, k)
     if not isinstance(ids, RaggedArray):
         return k.call(_embedding_plain, ids if kernels(ids) is k else k.asarray(ids), table)
@@ -119,7 +118,7 @@ def embedding(ids: Any, table: Array, /) -> Any:
 
 
 def _embedding(ids: RaggedArray, table: Array) -> Array:
-    used = used_slots(flat_rows("nn.embedding", ids.partitions))
+    used = used_slots(flat_rows(ids.partitions))
     return ids.kernels.embedding(never_empty(table), ids.values, used)
 
 

@@ -11,16 +11,16 @@ from ..engine.options import plain_only
 from ..engine.resizing import used_entries
 
 
-def need_ids(op: str, ids: Any, what: str = "ids") -> None:
+def need_ids(ids: Any, what: str = "ids") -> None:
     """Raise unless ids are integers."""
     if kind(ids.dtype) not in ("int", "uint"):
-        raise TypeError(error_text(op, f"integer {what}", f"dtype {ids.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text(f"integer {what}", f"dtype {ids.dtype}", "Convert them with `.astype(int)`."))
 
 
-def table_of(op: str, table: Any) -> Any:
+def table_of(table: Any) -> Any:
     """A table, which must be a plain array with an axis of entries."""
-    if not plain_only(op, "a table of shape (n, *item)", table).ndim:
-        raise ValueError(error_text(op, "a table of shape (n, *item)", "()", "Check the axes."))
+    if not plain_only("a table of shape (n, *item)", table).ndim:
+        raise ValueError(error_text("a table of shape (n, *item)", "()", "Check the axes."))
     return table
 
 
@@ -33,7 +33,7 @@ def never_empty(table: Array) -> Array:
     return xp.full((1, *table.shape[1:]), nothing, dtype=table.dtype)
 
 
-def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | None = None) -> None:
+def check_ids(ids: Any, size: int, *, what: str = "ids", ignore: int | None = None) -> None:
     """Raise unless ids, as they were given, are from 0 to ``size - 1`` (or ``ignore``); in slack anything may be.
 
     What comes behind this check takes them `widened`.
@@ -49,7 +49,7 @@ def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | 
         found = (bad if ignore is None else bad & (used != ignore)).nonzero()
         if found[0].size:
             at = tuple(int(axis[0]) for axis in found)
-            raise IndexError(error_text(op, expected, f"{used[at]} at slot {at[0]}", advice))
+            raise IndexError(error_text(expected, f"{used[at]} at slot {at[0]}", advice))
     elif k.checking():
         values = widened(values)
         known = (values >= 0) & (values < size)
@@ -59,4 +59,4 @@ def check_ids(op: str, ids: Any, size: int, *, what: str = "ids", ignore: int | 
             mask = xp.reshape(ids.used_mask(), (ids.capacity, *(1,) * len(ids.inner_shape)))
             known = known | ~mask
         seen = xp.where(known, xp.zeros_like(values), values)
-        k.check(xp.all(known), error_text(op, expected, "{low} to {high}", advice), low=xp.min(seen), high=xp.max(seen))
+        k.check(xp.all(known), error_text(expected, "{low} to {high}", advice), low=xp.min(seen), high=xp.max(seen))

@@ -42,70 +42,69 @@ def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: i
     >>> interpolate(x, np.array([4, 0, 2])).tolist()
     [[0.0, 0.0, 10.0, 10.0], [], [5.0, 5.0]]
     """
-    op = "nn.interpolate"
     if method not in ("nearest", "linear"):
-        raise ValueError(error_text(op, "method='nearest' or 'linear'", repr(method), "Pass one of these."))
-    if kind(ragged_only(op, x).dtype) in ("complex", "bool") and method == "linear":
-        raise TypeError(error_text(op, "integers or floats", f"dtype {x.dtype}", "Take method='nearest'."))
+        raise ValueError(error_text("method='nearest' or 'linear'", repr(method), "Pass one of these."))
+    if kind(ragged_only(x).dtype) in ("complex", "bool") and method == "linear":
+        raise TypeError(error_text("integers or floats", f"dtype {x.dtype}", "Take method='nearest'."))
     x = move_to(x.kernels, x).used_values()
-    p = last_rows(op, x)
+    p = last_rows(x)
     lengths = x.kernels.asarray(lengths, dtype="int32") if isinstance(lengths, list) else lengths
-    wanted, size, ok = _lengths(op, x, p, lengths, capacity)
+    wanted, size, ok = _lengths(x, p, lengths, capacity)
     values, splits = x.kernels.call(_resample, x.values, p, wanted, ok, size=size, method=method)
     return with_rows_of(x, values, splits)
 
 
-def _lengths(op: str, x: RaggedArray, p: RowPartition, given: Any, capacity: int | None) -> tuple[Array, int, Any]:
+def _lengths(x: RaggedArray, p: RowPartition, given: Any, capacity: int | None) -> tuple[Array, int, Any]:
     """New lengths of the innermost rows (0 in slack), a static size for them, and whether they fit."""
     k, like = kernels(p.splits), p.splits
-    capacity = None if capacity is None else sizes_of(op, capacity)
+    capacity = None if capacity is None else sizes_of(capacity)
     if is_array(given) and given.ndim == 0 and kernels(given).is_concrete(given):
-        given = sizes_of(op, given)
+        given = sizes_of(given)
     if not is_array(given):
-        n = sizes_of(op, given)
+        n = sizes_of(given)
         if n < 0:
-            raise ValueError(error_text(op, "lengths of at least 0", f"{n}", "Pass a length."))
-        _need_index(op, p.nrows * n, like)
+            raise ValueError(error_text("lengths of at least 0", f"{n}", "Pass a length."))
+        _need_index(p.nrows * n, like)
         same = k.call(_same_length, x, n if p.nrows else 0, nrows=p.nrows)
-        return (same, p.nrows * n, True) if capacity is None else _within(op, same, capacity, like)
+        return (same, p.nrows * n, True) if capacity is None else _within(same, capacity, like)
     shape = x.shape[: x.ragged_rank]
     if tuple(given.shape) != shape or kind(given.dtype) not in ("int", "uint"):
         got = f"{given.dtype} {given.shape}"
-        raise ValueError(error_text(op, f"lengths: integers of shape {shape}", got, "Pass one per row."))
+        raise ValueError(error_text(f"lengths: integers of shape {shape}", got, "Pass one per row."))
     if isinstance(given, RaggedArray):
         given = move_to(k, widened(given, k)).used_values()
         flat = k.call(_masked, given, nrows=p.nrows)
     else:
         flat = k.index(given)
-    return _within(op, flat, capacity, like)
+    return _within(flat, capacity, like)
 
 
-def _within(op: str, flat: Array, capacity: int | None, like: Array) -> tuple[Array, int, Any]:
+def _within(flat: Array, capacity: int | None, like: Array) -> tuple[Array, int, Any]:
     """Lengths, and a static size for them that is exact, given, or rounded."""
     k = kernels(like)
     if k.is_concrete(flat):
         host = k.host(flat)
         if host.size and host.min() < 0:
-            raise ValueError(error_text(op, "lengths of at least 0", f"{host.min()}", "Pass one per row."))
+            raise ValueError(error_text("lengths of at least 0", f"{host.min()}", "Pass one per row."))
         need = int(host.sum(dtype="int64"))
-        _need_index(op, need, like)
+        _need_index(need, like)
         flat = to_dtype(flat, like)  # which would clamp what was not counted
         if capacity is None:
             return flat, need if k.has_exact_sizes else bucket_size(need), True
-        check_capacity(op, need, capacity, "a capacity", "capacity=")
+        check_capacity(need, capacity, "a capacity", "capacity=")
         return flat, need if k.has_exact_sizes else capacity, True
     if capacity is None:
-        raise DynamicShapeError(error_text(op, "a static capacity", "traced lengths", "Pass `capacity=`."))
+        raise DynamicShapeError(error_text("a static capacity", "traced lengths", "Pass `capacity=`."))
     flat, total, ok = k.call(_nonnegative, to_dtype(flat, like))
     if k.checking():
-        k.check(ok, error_text(op, "lengths of at least 0", "a negative one", "Pass one per row."))
-    return flat, capacity, ok & check_capacity(op, total, capacity, "a capacity", "capacity=")
+        k.check(ok, error_text("lengths of at least 0", "a negative one", "Pass one per row."))
+    return flat, capacity, ok & check_capacity(total, capacity, "a capacity", "capacity=")
 
 
-def _need_index(op: str, total: int, like: Array) -> None:
+def _need_index(total: int, like: Array) -> None:
     most = int(namespace(like).iinfo(like.dtype).max)
     if total > most:
-        raise ValueError(error_text(op, f"lengths that add up to at most {most}", f"{total}", "Pass smaller ones."))
+        raise ValueError(error_text(f"lengths that add up to at most {most}", f"{total}", "Pass smaller ones."))
 
 
 def _nonnegative(flat: Array) -> tuple[Array, Array, Array]:

@@ -45,40 +45,37 @@ def cross_entropy(
     >>> cross_entropy(logits, targets, reduction="row_mean").round(4)
     array([0.41, 0.  ])
     """
-    op = "nn.cross_entropy"
-    need_reduction(op, reduction)
-    label_smoothing = check_real_scalar(op, "label_smoothing", label_smoothing)
-    sane = in_range(op, "label_smoothing from 0 to 1", label_smoothing, "Pass a share.", low=0, high=1)
-    ignore_index = None if ignore_index is None else sizes_of(op, ignore_index)
-    logits, targets = operand(op, logits), operand(op, targets)
+    need_reduction(reduction)
+    label_smoothing = check_real_scalar("label_smoothing", label_smoothing)
+    sane = in_range("label_smoothing from 0 to 1", label_smoothing, "Pass a share.", low=0, high=1)
+    ignore_index = None if ignore_index is None else sizes_of(ignore_index)
+    logits, targets = operand(logits), operand(targets)
     given = (logits, targets) if weight is None else (logits, targets, weight)
     logits, targets, *rest = map(packed, given)
     moved = targets
     if kind(targets.dtype) in ("int", "uint"):
-        moved = widened(targets, common(op, [a.values if isinstance(a, RaggedArray) else a for a in (logits, targets)]))
-    k, (z, y, *rest) = to_common_backend(op, (logits, moved, *rest))
+        moved = widened(targets, common([a.values if isinstance(a, RaggedArray) else a for a in (logits, targets)]))
+    k, (z, y, *rest) = to_common_backend((logits, moved, *rest))
     if isinstance(z, RaggedArray) is not isinstance(y, RaggedArray) or not z.ndim:
         what = f"{type(logits).__name__} and {type(targets).__name__}"
-        raise TypeError(error_text(op, "logits and targets that are both ragged, or both plain", what, "Convert one."))
+        raise TypeError(error_text("logits and targets that are both ragged, or both plain", what, "Convert one."))
     ids, classes = kind(y.dtype) != "float", z.shape[-1]
     if kind(z.dtype) != "float" or (isinstance(z, RaggedArray) and not z.inner_shape):
         got = f"{z.dtype} of shape {z.shape}"
-        raise ValueError(error_text(op, "floating logits with an inner axis of classes", got, "Check the axes."))
+        raise ValueError(error_text("floating logits with an inner axis of classes", got, "Check the axes."))
     want = z.shape[:-1] if ids else z.shape
     if tuple(y.shape) != tuple(want):
         got = f"{tuple(y.shape)}"
-        raise ValueError(
-            error_text(op, f"targets of shape {tuple(want)} for logits {tuple(z.shape)}", got, "Check them.")
-        )
+        raise ValueError(error_text(f"targets of shape {tuple(want)} for logits {tuple(z.shape)}", got, "Check them."))
     if rest:
-        need_shape(op, "a weight", rest[0], (classes,), "Pass one per class.")
+        need_shape("a weight", rest[0], (classes,), "Pass one per class.")
     if not ids and ignore_index is not None:
         got = f"probabilities and ignore_index={ignore_index}"
-        raise ValueError(error_text(op, "ids where some are ignored", got, "Drop it, or pass ids."))
+        raise ValueError(error_text("ids where some are ignored", got, "Drop it, or pass ids."))
     if ids:
-        need_ids(op, y, "targets")
+        need_ids(y, "targets")
         ignore_index = ignore_index if ignore_index is not None and holds(y, ignore_index) else None
-        check_ids(op, targets, classes, what="targets", ignore=ignore_index)
+        check_ids(targets, classes, what="targets", ignore=ignore_index)
     static = {
         "ignore": ignore_index,
         "reduction": reduction,
@@ -89,7 +86,7 @@ def cross_entropy(
         return fill_unless(k.call(_cross_entropy, None, z, y, w, label_smoothing, states=None, **static), sane)
     if ids:
         y = RaggedArray(k.call(_with_last_axis, y.values), y.partitions)
-    met = plan(op, [z, y])
+    met = plan([z, y])
     out = k.call(_cross_entropy, met.template, *met.operands, w, label_smoothing, states=met.states, **static)
     return finished(met.template, fill_unless(fill_unless(out, met.ok), sane), reduction)
 
@@ -157,7 +154,7 @@ def mse_loss(x: Any, targets: Any, /, *, reduction: str = "mean") -> Any:
     >>> mse_loss(ragged([[1.0, 2.0], [], [5.0]]), ragged([[1.0, 0.0], [], [2.0]]), reduction="row_mean")
     array([2., 0., 9.])
     """
-    return _pointwise("nn.mse_loss", _squared, (x, targets), (), reduction)
+    return _pointwise(_squared, (x, targets), (), reduction)
 
 
 def _squared(x: Array, y: Array) -> Array:
@@ -172,10 +169,9 @@ def huber_loss(x: Any, targets: Any, /, *, delta: Any = 1.0, reduction: str = "m
     >>> huber_loss(ragged([[1.0, 2.0], []]), ragged([[1.5, 5.0], []]), reduction="none").tolist()
     [[0.125, 2.5], []]
     """
-    op = "nn.huber_loss"
-    delta = check_real_scalar(op, "delta", delta)
-    ok = in_range(op, "delta above 0", delta, "Pass a positive one.", low=0, above=True)
-    return _pointwise(op, _huber, (x, targets), (delta,), reduction, ok=ok)
+    delta = check_real_scalar("delta", delta)
+    ok = in_range("delta above 0", delta, "Pass a positive one.", low=0, above=True)
+    return _pointwise(_huber, (x, targets), (delta,), reduction, ok=ok)
 
 
 def _huber(x: Array, y: Array, delta: Any) -> Array:
@@ -197,12 +193,11 @@ def binary_cross_entropy(
     >>> binary_cross_entropy(ragged([[0.5, 1.0], []]), ragged([[1.0, 1.0], []]), reduction="sum").round(4)
     np.float64(0.6931)
     """
-    op = "nn.binary_cross_entropy"
-    has = (check_bool(op, "from_logits", from_logits), weight is not None, pos_weight is not None)
+    has = (check_bool("from_logits", from_logits), weight is not None, pos_weight is not None)
     if pos_weight is not None and not has[0]:
-        raise ValueError(error_text(op, "pos_weight= with from_logits=True", "probabilities", "Pass logits."))
+        raise ValueError(error_text("pos_weight= with from_logits=True", "probabilities", "Pass logits."))
     operands = tuple(a for a in (x, targets, weight, pos_weight) if a is not None)
-    return _pointwise(op, _binary, operands, (), reduction, has=has)
+    return _pointwise(_binary, operands, (), reduction, has=has)
 
 
 def _binary(x: Array, y: Array, *more: Array, has: tuple[bool, bool, bool]) -> Array:
@@ -233,8 +228,8 @@ def kl_div(x: Any, targets: Any, /, *, log_target: bool = False, reduction: str 
     >>> kl_div(ragged([[-0.5, -1.0], []]), ragged([[1.0, 0.0], []]), reduction="none").tolist()
     [[0.5, 0.0], []]
     """
-    log = check_bool("nn.kl_div", "log_target", log_target)
-    return _pointwise("nn.kl_div", _divergence, (x, targets), (), reduction, ("batchmean",), log=log)
+    log = check_bool("log_target", log_target)
+    return _pointwise(_divergence, (x, targets), (), reduction, ("batchmean",), log=log)
 
 
 def _divergence(x: Array, y: Array, *, log: bool) -> Array:
@@ -249,19 +244,19 @@ def _divergence(x: Array, y: Array, *, log: bool) -> Array:
 
 
 def _pointwise(
-    op: str, f: Any, operands: tuple[Any, ...], scalars: tuple[Any, ...], reduction: str, more: tuple[str, ...] = (),
+    f: Any, operands: tuple[Any, ...], scalars: tuple[Any, ...], reduction: str, more: tuple[str, ...] = (),
     *, ok: Any = True, **static: Any,
 ) -> Any:  # fmt: skip
-    need_reduction(op, reduction, more)
+    need_reduction(reduction, more)
     if all(map(is_scalar, operands)):
-        operand(op, operands[0])
-    k, moved = to_common_backend(op, tuple(map(packed, operands)))
+        operand(operands[0])
+    k, moved = to_common_backend(tuple(map(packed, operands)))
     if any(kind(a.dtype) == "complex" for a in moved if is_array(a) or isinstance(a, RaggedArray)):
-        raise TypeError(error_text(op, "real values", "complex ones", "Take the loss of real and imaginary parts."))
+        raise TypeError(error_text("real values", "complex ones", "Take the loss of real and imaginary parts."))
     static |= {"f": f, "reduction": reduction, "operands": len(moved)}
     if not any(isinstance(a, RaggedArray) for a in moved):
         return fill_unless(k.call(_pointwise_body, None, *moved, *scalars, states=None, **static), ok)
-    met = plan(op, moved)
+    met = plan(moved)
     out = k.call(_pointwise_body, met.template, *met.operands, *scalars, states=met.states, **static)
     return finished(met.template, fill_unless(fill_unless(out, met.ok), ok), reduction)
 

@@ -33,7 +33,7 @@ def softmax(x: Any, /, *, axis: int = -1) -> Any:
     >>> softmax(ragged([[0.0, 0.0], [], [5.0]])).tolist()
     [[0.5, 0.5], [], [1.0]]
     """
-    return _softmax("nn.softmax", x, axis, log=False)
+    return _softmax(x, axis, log=False)
 
 
 def log_softmax(x: Any, /, *, axis: int = -1) -> Any:
@@ -42,27 +42,27 @@ def log_softmax(x: Any, /, *, axis: int = -1) -> Any:
     >>> log_softmax(ragged([[0.0, 0.0], []])).map_values(lambda v: v.round(4)).tolist()
     [[-0.6931, -0.6931], []]
     """
-    return _softmax("nn.log_softmax", x, axis, log=True)
+    return _softmax(x, axis, log=True)
 
 
-def _softmax(op: str, x: Any, axis: int, log: bool) -> Any:
-    _need_real(op, x)
+def _softmax(x: Any, axis: int, log: bool) -> Any:
+    _need_real(x)
     if not isinstance(x, RaggedArray):
-        (axis,) = normal_axes(op, axis, x.ndim)
+        (axis,) = normal_axes(axis, x.ndim)
         return dense_softmax(x, axis, log)
     x = contiguous(x).used_values()
-    axes = split_axes(op, x, axis)
+    axes = split_axes(x, axis)
     if x.block is not None and axes.levels:
-        return as_block(x, _softmax(op, to_rows(x), axis, log))
+        return as_block(x, _softmax(to_rows(x), axis, log))
     if x.block is not None and len(axes.block) == len(x.block.axes):  # a block of one axis
-        rows = x.components_as_rows(op)
-        return RaggedArray(_softmax(op, rows, x.ragged_rank, log).values, x.partitions)
+        rows = x.components_as_rows()
+        return RaggedArray(_softmax(rows, x.ragged_rank, log).values, x.partitions)
     return RaggedArray(x.kernels.call(_softmax_body, x, axes=axes, log=log), x.partitions)
 
 
-def _need_real(op: str, x: Any) -> None:
-    if kind(operand(op, x).dtype) == "complex":
-        raise TypeError(error_text(op, "real values", f"dtype {x.dtype}", "Take real and imaginary parts."))
+def _need_real(x: Any) -> None:
+    if kind(operand(x).dtype) == "complex":
+        raise TypeError(error_text("real values", f"dtype {x.dtype}", "Take real and imaginary parts."))
 
 
 def _softmax_body(x: RaggedArray, *, axes: Axes, log: bool) -> Array:
@@ -93,7 +93,7 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = 
     >>> layer_norm(ragged([[[1.0, 3.0]], []], item_shape=(None, 2)), eps=0.0).tolist()
     [[[-1.0, 1.0]], []]
     """
-    return _normalize("nn.layer_norm", x, weight, bias, axis=axis, eps=eps, center=True)
+    return _normalize(x, weight, bias, axis=axis, eps=eps, center=True)
 
 
 def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1, eps: float = 1e-5) -> Any:
@@ -102,48 +102,48 @@ def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1
     >>> rms_norm(ragged([[[3.0, 3.0]], []], item_shape=(None, 2)), eps=0.0).tolist()
     [[[1.0, 1.0]], []]
     """
-    return _normalize("nn.rms_norm", x, weight, bias, axis=axis, eps=eps, center=False)
+    return _normalize(x, weight, bias, axis=axis, eps=eps, center=False)
 
 
-def _normalize(op: str, x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center: bool) -> Any:
-    eps = check_real_scalar(op, "eps", eps)
-    _need_real(op, x)
+def _normalize(x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center: bool) -> Any:
+    eps = check_real_scalar("eps", eps)
+    _need_real(x)
     given = [a for a in (x, weight, bias) if a is not None]
     has = (weight is not None, bias is not None)
-    k, moved = to_common_backend(op, tuple(given))
+    k, moved = to_common_backend(tuple(given))
     for a in moved[1:]:
         if isinstance(a, RaggedArray) and not isinstance(x, RaggedArray):
-            plain_only(op, "plain parameters for plain values", a)
+            plain_only("plain parameters for plain values", a)
         shape, want = tuple(getattr(a, "shape", ())), tuple(x.shape)
         pairs = zip(reversed(shape), reversed(want), strict=False)
         if len(shape) > len(want) or any(n == 1 and m != 1 for m, n in pairs):
             advice = "The result has the shape of `x`."
-            raise ValueError(error_text(op, f"parameters that broadcast to {want}", f"{shape}", advice))
+            raise ValueError(error_text(f"parameters that broadcast to {want}", f"{shape}", advice))
     if not isinstance(moved[0], RaggedArray):
-        dense_axes = normal_axes(op, axis, moved[0].ndim)
+        dense_axes = normal_axes(axis, moved[0].ndim)
         return k.call(_normalize_dense, *moved, eps, axes=dense_axes, center=center, has=has)
-    met = plan(op, [contiguous(a) if isinstance(a, RaggedArray) else a for a in moved])
-    axes = split_axes(op, moved[0], axis)
+    met = plan([contiguous(a) if isinstance(a, RaggedArray) else a for a in moved])
+    axes = split_axes(moved[0], axis)
     t = met.template
     x = RaggedArray(met.operands[0].values, t.partitions)
     if x.block is not None and (axes.levels or len(axes.block) == len(x.block.axes)):
-        return _normalize_rows(op, met, axes, eps, center, has)
+        return _normalize_rows(met, axes, eps, center, has)
     static = {"states": met.states, "axes": axes, "center": center, "has": has, "length": column_bound(x, axes)}
     values = k.call(_normalize_body, t, eps, *met.operands, **static)
     return RaggedArray(fill_unless(values, met.ok), t.partitions)
 
 
-def _normalize_rows(op: str, met: BroadcastPlan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
+def _normalize_rows(met: BroadcastPlan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
     """Over all axes of components, which are then rows of elements, or over axes of components and axis 0."""
     x, *more = (RaggedArray(a.values, met.template.partitions) for a in met.operands)
     block, rank = block_in(x), x.ragged_rank
     flat = len(axes.block) == len(block.axes)
-    rows, *others = (a.components_as_rows(op) if flat else to_rows(a) for a in (x, *more))
+    rows, *others = (a.components_as_rows() if flat else to_rows(a) for a in (x, *more))
     count = 1 if flat else len(block.axes)
     inside = (rank,) if flat else tuple(rank + r for r in axes.block)
     axis = (*axes.levels, *inside, *(a + rank - 1 + count for a in axes.inner))
     weight, bias = (others.pop(0) if there else None for there in has)
-    out = _normalize(op, rows, weight, bias, axis=axis, eps=eps, center=center)
+    out = _normalize(rows, weight, bias, axis=axis, eps=eps, center=center)
     return as_block(x, out)
 
 

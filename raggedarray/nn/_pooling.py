@@ -35,7 +35,7 @@ def max_pool(x: Any, size: int, /, *, stride: int | None = None, axis: int = 1, 
     >>> max_pool(ragged([[1.0, 3.0, 2.0], [], [6.0]]), 2, padding="SAME").tolist()
     [[3.0, 2.0], [], [6.0]]
     """
-    return _pool("nn.max_pool", x, size, stride, axis, padding, "max")
+    return _pool(x, size, stride, axis, padding, "max")
 
 
 def avg_pool(x: Any, size: int, /, *, stride: int | None = None, axis: int = 1, padding: str = "VALID") -> Any:
@@ -47,22 +47,22 @@ def avg_pool(x: Any, size: int, /, *, stride: int | None = None, axis: int = 1, 
     >>> avg_pool(ragged([[1.0, 3.0, 2.0, 5.0, 4.0], [], [6.0]]), 2).tolist()
     [[2.0, 3.5], [], []]
     """
-    return _pool("nn.avg_pool", x, size, stride, axis, padding, "mean")
+    return _pool(x, size, stride, axis, padding, "mean")
 
 
-def _pool(op: str, x: Any, size: Any, stride: Any, axis: int, padding: str, how: str) -> Any:
-    w = window(op, size, size if stride is None else stride, 1, padding)
-    (a,) = normal_axes(op, axis, operand(op, x).ndim)
+def _pool(x: Any, size: Any, stride: Any, axis: int, padding: str, how: str) -> Any:
+    w = window(size, size if stride is None else stride, 1, padding)
+    (a,) = normal_axes(axis, operand(x).ndim)
     if kind(x.dtype) in ("complex", "bool"):
-        raise TypeError(error_text(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
+        raise TypeError(error_text("integers or floats", f"dtype {x.dtype}", "Convert the values."))
     if not isinstance(x, RaggedArray):
         return kernels(x).call(_dense, x, axis=a, w=w, how=how)
     x = move_to(x.kernels, x).used_values()
     if a > x.depth:
         return RaggedArray(x.kernels.call(_dense, x.values, axis=a - x.depth, w=w, how=how), x.partitions)
-    p = last_rows(op, x)
+    p = last_rows(x)
     if a != x.ragged_rank:
-        raise ValueError(error_text(op, f"axis={x.ragged_rank} or an inner one", f"{a}", "Pool the innermost rows."))
+        raise ValueError(error_text(f"axis={x.ragged_rank} or an inner one", f"{a}", "Pool the innermost rows."))
     values, splits = x.kernels.call(_ragged, x.values, p, w=w, how=how)
     return with_rows_of(x, values, splits)
 
@@ -127,7 +127,7 @@ def global_max_pool(x: Any, /, *, axis: Axis = 1, length: int | None = None) -> 
     >>> global_max_pool(ragged([[1.0, -2.0], [], [-3.0]]))
     array([ 1.,  0., -3.])
     """
-    return _global("nn.global_max_pool", x, axis, length, "max")
+    return _global(x, axis, length, "max")
 
 
 def global_avg_pool(x: Any, /, *, axis: Axis = 1, length: int | None = None) -> Any:
@@ -138,15 +138,15 @@ def global_avg_pool(x: Any, /, *, axis: Axis = 1, length: int | None = None) -> 
     >>> global_avg_pool(ragged([[1.0, 2.0], [], [-3.0]]))
     array([ 1.5,  0. , -3. ])
     """
-    return _global("nn.global_avg_pool", x, axis, length, "mean")
+    return _global(x, axis, length, "mean")
 
 
-def _global(op: str, x: Any, axis: Axis, length: int | None, how: str) -> Any:
-    if kind(operand(op, x).dtype) in ("complex", "bool"):
-        raise TypeError(error_text(op, "integers or floats", f"dtype {x.dtype}", "Convert the values."))
+def _global(x: Any, axis: Axis, length: int | None, how: str) -> Any:
+    if kind(operand(x).dtype) in ("complex", "bool"):
+        raise TypeError(error_text("integers or floats", f"dtype {x.dtype}", "Convert the values."))
     if isinstance(x, RaggedArray):
-        return run(op, _global_body, x, axis=axis, keepdims=False, length=length, how=how)
-    return kernels(x).call(_global_dense, x, axes=normal_axes(op, axis, x.ndim), how=how)
+        return run(_global_body, x, axis=axis, keepdims=False, length=length, how=how)
+    return kernels(x).call(_global_dense, x, axes=normal_axes(axis, x.ndim), how=how)
 
 
 def _global_body(f: Frame, v: Array, where: Array | None, *, how: str) -> Array:

@@ -25,15 +25,13 @@ def rotary(x: RaggedArray, /, *, base: float = 10000.0) -> RaggedArray:
     >>> rotary(x).map_values(lambda v: v.round(2)).tolist()
     [[[1.0, 0.0], [0.54, 0.84]], []]
     """
-    x = ragged_only("nn.rotary", x).used_values()
-    last_rows("nn.rotary", x)
+    x = ragged_only(x).used_values()
+    last_rows(x)
     if kind(x.dtype) != "float":
-        raise TypeError(error_text("nn.rotary", "floating values", f"dtype {x.dtype}", "Convert them with `.astype`."))
+        raise TypeError(error_text("floating values", f"dtype {x.dtype}", "Convert them with `.astype`."))
     if not x.inner_shape or x.inner_shape[-1] % 2:
-        raise ValueError(
-            error_text("nn.rotary", "an even number of features", f"shape {x.shape}", "Split or pad the last axis.")
-        )
-    return RaggedArray(x.kernels.call(_rotary, x, base=_base("nn.rotary", base)), x.partitions)
+        raise ValueError(error_text("an even number of features", f"shape {x.shape}", "Split or pad the last axis."))
+    return RaggedArray(x.kernels.call(_rotary, x, base=_base(base)), x.partitions)
 
 
 def _rotary(x: RaggedArray, *, base: float) -> Array:
@@ -57,24 +55,24 @@ def sinusoidal(x: RaggedArray, size: int, /, *, base: float = 10000.0, dtype: DT
     >>> sinusoidal(ragged([[7.0, 7.0], []]), 2).map_values(lambda v: v.round(2)).tolist()
     [[[0.0, 1.0], [0.84, 0.54]], []]
     """
-    x = ragged_only("nn.sinusoidal", x).used_values()
-    last_rows("nn.sinusoidal", x)
-    size = sizes_of("nn.sinusoidal", size)
+    x = ragged_only(x).used_values()
+    last_rows(x)
+    size = sizes_of(size)
     if size < 2 or size % 2:
-        raise ValueError(error_text("nn.sinusoidal", "an even size of at least 2", f"{size}", "Pass an even size."))
+        raise ValueError(error_text("an even size of at least 2", f"{size}", "Pass an even size."))
     if dtype is None:
         out = x.dtype if kind(x.dtype) == "float" else x.xp.asarray(0.0).dtype
     else:
         out = x.kernels.dtype(dtype, x.values)
         if kind(out) != "float":
-            raise TypeError(error_text("nn.sinusoidal", "a floating dtype", f"{out}", "Convert the result."))
-    base = _base("nn.sinusoidal", base)
+            raise TypeError(error_text("a floating dtype", f"{out}", "Convert the result."))
+    base = _base(base)
     return RaggedArray(x.kernels.call(_sinusoidal, x, size=size, base=base, dtype=out), x.partitions)
 
 
-def _base(op: str, base: float) -> float:
-    base = static_number(op, "base", base)
-    in_range(op, "a base above 0", base, "Pass a positive number.", low=0, above=True)
+def _base(base: float) -> float:
+    base = static_number("base", base)
+    in_range("a base above 0", base, "Pass a positive number.", low=0, above=True)
     return base
 
 

@@ -90,50 +90,50 @@ def lstm(
 def _layer(
     how: str, x: Any, w_ih: Any, w_hh: Any, bias: Any, initial: Any, reverse: bool, max_length: int | None
 ) -> tuple[RaggedArray, Any]:
-    op, gates, states = f"nn.{how}", CELLS[how].gates, CELLS[how].states
-    rows_along(op, x)
-    reverse = check_bool(op, "reverse", reverse)
+    _op, gates, states = f"nn.{how}", CELLS[how].gates, CELLS[how].states
+    rows_along(x)
+    reverse = check_bool("reverse", reverse)
     for name, w in (("w_ih", w_ih), ("w_hh", w_hh)):
-        plain_only(op, f"{name} as a matrix", w)
+        plain_only(f"{name} as a matrix", w)
     pair = isinstance(bias, tuple | list)
     biases = tuple(bias) if pair else (bias, None)
     if states > 1 and not (initial is None or isinstance(initial, tuple | list)):
-        raise TypeError(error_text(op, "a pair (h, c) as `initial`", describe(initial), "Pass a tuple."))
+        raise TypeError(error_text("a pair (h, c) as `initial`", describe(initial), "Pass a tuple."))
     given = () if initial is None else tuple(initial) if states > 1 else (initial,)
     if len(biases) != 2 or len(given) not in (0, states):
         what = ("one bias or a pair", len(biases)) if len(biases) != 2 else (f"{states} initial states", len(given))
-        raise ValueError(error_text(op, what[0], str(what[1]), "Pass (input, hidden) biases, (h, c) states."))
+        raise ValueError(error_text(what[0], str(what[1]), "Pass (input, hidden) biases, (h, c) states."))
     known = [b for b in biases if b is not None]
-    k, moved = to_common_backend(op, (x, w_ih, w_hh, *known, *given))
+    k, moved = to_common_backend((x, w_ih, w_hh, *known, *given))
     x, w_ih, w_hh, *rest = moved
     taken = iter(rest)
     biases = tuple(None if b is None else next(taken) for b in biases)
-    _check_shapes(op, x, w_ih, w_hh, biases, gates)
+    _check_shapes(x, w_ih, w_hh, biases, gates)
     hidden = w_hh.shape[0]
-    begin = tuple(state_rows(op, x, s, "initial states") for s in taken)
+    begin = tuple(state_rows(x, s, "initial states") for s in taken)
     for s in begin:
         if tuple(s.shape[1:]) != (hidden,):
-            raise ValueError(error_text(op, f"initial states of size ({hidden},)", f"{tuple(s.shape[1:])}", "As w_hh."))
-    common_dtype(op, [x.values, w_ih, w_hh, *(b for b in biases if b is not None), *begin])
-    _, ok = limit(op, x, max_length)
+            raise ValueError(error_text(f"initial states of size ({hidden},)", f"{tuple(s.shape[1:])}", "As w_hh."))
+    common_dtype([x.values, w_ih, w_hh, *(b for b in biases if b is not None), *begin])
+    _, ok = limit(x, max_length)
     static = {"ok": ok, "how": how, "states": states, "reverse": reverse, "limit": max_length}
     out, final = k.call(_run, x.values, x.partitions[-1], (w_ih, w_hh), biases, begin, **static)
     last = tuple(per_row(x, s) for s in final)
     return RaggedArray(out, x.partitions), last if states > 1 else last[0]
 
 
-def _check_shapes(op: str, x: RaggedArray, w_ih: Any, w_hh: Any, biases: tuple[Any, ...], gates: int) -> None:
+def _check_shapes(x: RaggedArray, w_ih: Any, w_hh: Any, biases: tuple[Any, ...], gates: int) -> None:
     if len(x.inner_shape) != 1:
-        raise ValueError(error_text(op, "rows of vectors, (nrows, None, D)", f"shape {x.shape}", "Use one inner axis."))
+        raise ValueError(error_text("rows of vectors, (nrows, None, D)", f"shape {x.shape}", "Use one inner axis."))
     if w_hh.ndim != 2 or w_hh.shape[1] != gates * w_hh.shape[0]:
         want = f"w_hh of shape (H, {gates} * H)" if gates > 1 else "w_hh of shape (H, H)"
-        raise ValueError(error_text(op, want, f"{tuple(w_hh.shape)}", "Transpose torch's weights."))
+        raise ValueError(error_text(want, f"{tuple(w_hh.shape)}", "Transpose torch's weights."))
     want_ih = (x.inner_shape[0], w_hh.shape[1])
     if tuple(w_ih.shape) != want_ih:
-        raise ValueError(error_text(op, f"w_ih of shape {want_ih}", f"{tuple(w_ih.shape)}", "Check the axes."))
+        raise ValueError(error_text(f"w_ih of shape {want_ih}", f"{tuple(w_ih.shape)}", "Check the axes."))
     for b in biases:
         if b is not None:
-            need_shape(op, "a bias", b, want_ih[1:])
+            need_shape("a bias", b, want_ih[1:])
 
 
 def _run(
@@ -142,7 +142,7 @@ def _run(
 ) -> tuple[Array, tuple[Array, ...]]:  # fmt: skip
     xp = namespace(values)
     given = [values, *weights, *(b for b in biases if b is not None), *initial]
-    out, wide = common_dtype(how, given)
+    out, wide = common_dtype(given)
     if not initial:
         initial = (xp.zeros((rows.nrows, weights[1].shape[0]), dtype=wide),) * states
     values, weights, biases, initial = cast((values, weights, biases, initial), wide)
@@ -170,28 +170,27 @@ def linear_recurrence(
     >>> linear_recurrence(x, x, initial=np.array([10.0, 20.0])).tolist()
     [[11.0, 12.0], [42.0]]
     """
-    op = "nn.linear_recurrence"
-    rows_along(op, b)
-    reverse = check_bool(op, "reverse", reverse)
-    k, moved = to_common_backend(op, (b, a) if initial is None else (b, a, initial))
+    rows_along(b)
+    reverse = check_bool("reverse", reverse)
+    k, moved = to_common_backend((b, a) if initial is None else (b, a, initial))
     b, a, *begin = moved
     if is_array(a) and kind(a.dtype) in ("int", "uint"):
         a = astype(a, b.dtype)  # as weak as a number
     elif is_scalar(a) and not isinstance(a, complex):
         a = float(a)
-    met = plan(op, [b, a])
+    met = plan([b, a])
     t = met.template
     if t.shape[: t.ragged_rank + 1] != b.shape[: b.ragged_rank + 1] or not _broadcasts(met):
         got = f"{tuple(a.shape)}"
-        raise ValueError(error_text(op, f"`a` that broadcasts to {b.shape}", got, "Repeat `b` first."))
-    start = tuple(state_rows(op, b, s, "initial states") for s in begin)
+        raise ValueError(error_text(f"`a` that broadcasts to {b.shape}", got, "Repeat `b` first."))
+    start = tuple(state_rows(b, s, "initial states") for s in begin)
     for s in start:
         if tuple(s.shape[1:]) != b.inner_shape:
             got = f"{tuple(s.shape[1:])}"
-            raise ValueError(error_text(op, f"initial states of shape {b.inner_shape}", got, "One item a row."))
+            raise ValueError(error_text(f"initial states of shape {b.inner_shape}", got, "One item a row."))
     arrays = [b.values, *([] if is_scalar(a) else [a.values if isinstance(a, RaggedArray) else a]), *start]
-    common_dtype(op, arrays, kinds=("float", "complex"))
-    _, ok = limit(op, b, max_length)
+    common_dtype(arrays, kinds=("float", "complex"))
+    _, ok = limit(b, max_length)
     ok = met.ok if ok is True else ok if met.ok is True else ok & met.ok
     static = {"states": met.states, "ok": ok, "reverse": reverse}
     return RaggedArray(k.call(_run_linear, t, start, *met.operands, **static), t.partitions)
@@ -213,7 +212,7 @@ def _run_linear(
     xp, rows = namespace(b), t.partitions[-1]
     assert isinstance(rows, RowPartition)
     a = xp.asarray(a, dtype=b.dtype) if is_scalar(a) else a
-    out, wide = common_dtype("nn.linear_recurrence", [a, b, *initial], kinds=("float", "complex"))
+    out, wide = common_dtype([a, b, *initial], kinds=("float", "complex"))
     a, b, initial = cast((xp.broadcast_to(a, b.shape), b, initial), wide)
     made = kernels(b).linear_recurrence(a, b, initial[0] if initial else None, rows.splits, reverse=reverse)
     return fill_unless(cast(made, out), ok)
@@ -243,24 +242,23 @@ def scan(
     >>> carry.tolist(), seen.tolist()
     ([6, 0, 4], [[0, 1, 3], [], [0]])
     """
-    op = "nn.scan"
     if not callable(f):
-        raise TypeError(error_text(op, "a function of a carry and an element", describe(f), "Pass it first."))
-    reverse = check_bool(op, "reverse", reverse)
+        raise TypeError(error_text("a function of a carry and an element", describe(f), "Pass it first."))
+    reverse = check_bool("reverse", reverse)
     tree: Any = backend("jax")
     leaves, structure = tree.flatten(x, _is_ragged)
     for v in leaves or [x]:
-        rows_along(op, v, axis)
+        rows_along(v, axis)
     begin, held = tree.flatten(init, _is_ragged)
     for c in begin:
         if not (_is_ragged(c) or is_array(c)):
-            raise TypeError(error_text(op, "a carry of arrays", type(c).__name__, "Give each row its own."))
-    k = common(op, [a.values if _is_ragged(a) else a for a in (*leaves, *begin)])
+            raise TypeError(error_text("a carry of arrays", type(c).__name__, "Give each row its own."))
+    k = common([a.values if _is_ragged(a) else a for a in (*leaves, *begin)])
     moved = [move_to(k, v).used_values() for v in leaves]
     begin = [move_to(k, c) if _is_ragged(c) else k.asarray(c) for c in begin]
-    first, values = same_rows(op, moved)
-    carry = [state_rows(op, first, c, "a carry") for c in begin]
-    longest, ok = limit(op, first, max_length)
+    first, values = same_rows(moved)
+    carry = [state_rows(first, c, "a carry") for c in begin]
+    longest, ok = limit(first, max_length)
     last = first.partitions[-1]
     assert isinstance(last, RowPartition)
     steps = (

@@ -12,11 +12,11 @@ from ..engine.reduce import Axes, Frame
 REDUCTIONS = ("mean", "sum", "row_mean", "none")
 
 
-def need_reduction(op: str, reduction: str, more: tuple[str, ...] = ()) -> None:
+def need_reduction(reduction: str, more: tuple[str, ...] = ()) -> None:
     """Raise unless it is one."""
     if reduction not in (*REDUCTIONS, *more):
         names = ", ".join(map(repr, (*REDUCTIONS, *more)))
-        raise ValueError(error_text(op, f"reduction= one of {names}", repr(reduction), "Pass one of these."))
+        raise ValueError(error_text(f"reduction= one of {names}", repr(reduction), "Pass one of these."))
 
 
 def packed(x: Any) -> Any:
@@ -26,7 +26,7 @@ def packed(x: Any) -> Any:
 
 def in_rows(t: RaggedArray) -> RaggedArray:
     """The same slots, each component of a packed block as one row."""
-    return t if t.block is None else t.components_as_rows("nn.loss")
+    return t if t.block is None else t.components_as_rows()
 
 
 def reduced(t: RaggedArray | None, loss: Array, share: Array | None, reduction: str, dtype: Any) -> Array:

@@ -15,44 +15,44 @@ from ..engine.reduce import normal_axes
 from ..structure.agreement import agree, cut
 
 
-def rows_along(op: str, x: Any, axis: int | None = None) -> RowPartition:
+def rows_along(x: Any, axis: int | None = None) -> RowPartition:
     """The innermost row partition of ``x``, which ``axis`` must name if it is given."""
-    last = ragged_only(op, x).partitions[-1]
+    last = ragged_only(x).partitions[-1]
     if not isinstance(last, RowPartition):
         got, advice = f"shape {x.shape}", "Use `ra.to_rows`, or `ra.map_components`."
-        raise ValueError(error_text(op, "rows along one ragged axis", got, advice))
+        raise ValueError(error_text("rows along one ragged axis", got, advice))
     if axis is not None:
-        (at,) = normal_axes(op, axis, x.ndim)
+        (at,) = normal_axes(axis, x.ndim)
         if at != x.ragged_rank:
             got, advice = f"axis {axis} of shape {x.shape}", "Rows run along that axis."
-            raise ValueError(error_text(op, f"the innermost ragged axis, {x.ragged_rank}", got, advice))
+            raise ValueError(error_text(f"the innermost ragged axis, {x.ragged_rank}", got, advice))
     return last
 
 
-def limit(op: str, x: RaggedArray, max_length: int | None) -> tuple[int | None, Any]:
+def limit(x: RaggedArray, max_length: int | None) -> tuple[int | None, Any]:
     """A static limit of the row lengths, if one is known, and whether the rows keep to it: True, or traced."""
-    return row_limit(op, x, Along(x.ragged_rank, 0), max_length)
+    return row_limit(x, Along(x.ragged_rank, 0), max_length)
 
 
-def state_rows(op: str, x: RaggedArray, state: Any, what: str) -> Array:
+def state_rows(x: RaggedArray, state: Any, what: str) -> Array:
     """A state given as ``[nrows, *item]``, or for nested rows as an array of their structure: one item a row."""
     outer = x.partitions[:-1]
     if isinstance(state, RaggedArray):
         if not outer or len(state.partitions) != len(outer):
-            raise ValueError(error_text(op, f"{what} for rows {_outer(x)}", f"shape {state.shape}", "One item a row."))
+            raise ValueError(error_text(f"{what} for rows {_outer(x)}", f"shape {state.shape}", "One item a row."))
         for level, (p, q) in enumerate(zip(outer, state.partitions, strict=True), start=1):
             if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-                agree(op, p, q, level, outermost=level == 1)
+                agree(p, q, level, outermost=level == 1)
             elif p != q:
                 got = f"shape {state.shape}"
-                raise ValueError(error_text(op, f"{what} for rows {_outer(x)}", got, "One item a row."))
+                raise ValueError(error_text(f"{what} for rows {_outer(x)}", got, "One item a row."))
         return _sized(state.values, x.partitions[-1].nrows)
     lead = _outer(x)
     if not is_array(state):
-        raise TypeError(error_text(op, f"{what} for rows {lead}", describe(state), "Spread it with `broadcast_to`."))
+        raise TypeError(error_text(f"{what} for rows {lead}", describe(state), "Spread it with `broadcast_to`."))
     if None in lead or tuple(state.shape[: len(lead)]) != lead:
         advice = "Give each row its own." if outer else "Spread it with `broadcast_to`."
-        raise ValueError(error_text(op, f"{what} for rows {lead}", f"shape {tuple(state.shape)}", advice))
+        raise ValueError(error_text(f"{what} for rows {lead}", f"shape {tuple(state.shape)}", advice))
     return namespace(state).reshape(state, (x.partitions[-1].nrows, *state.shape[len(lead) :]))
 
 
@@ -72,16 +72,16 @@ def _sized(values: Array, count: int) -> Array:
 
 def per_row(x: RaggedArray, values: Array) -> Any:
     """One item a row as the caller sees it: ``[nrows, *item]``, or an array of nested rows."""
-    return rebuild(x.nrows, x.partitions[:-1], values)
+    return rebuild(x.partitions[:-1], values)
 
 
-def common_dtype(op: str, arrays: list[Array], *, kinds: tuple[str, ...] = ("float",)) -> tuple[Any, Any]:
+def common_dtype(arrays: list[Array], *, kinds: tuple[str, ...] = ("float",)) -> tuple[Any, Any]:
     """The dtype of the result, and the one to compute in: halves are computed in float32."""
     xp = namespace(arrays[0])
     for a in arrays:
         if kind(a.dtype) not in kinds:
             want = f"{' or '.join(kinds)} arrays"
-            raise TypeError(error_text(op, want, f"dtype {a.dtype}", "Convert it with `ra.astype`."))
+            raise TypeError(error_text(want, f"dtype {a.dtype}", "Convert it with `ra.astype`."))
     out = xp.result_type(*arrays)
     return out, xp.float32 if is_half(out) else out
 
@@ -93,17 +93,17 @@ def cast(arrays: Any, dtype: Any) -> Any:
     return None if arrays is None else namespace(arrays).astype(arrays, dtype, copy=False)
 
 
-def same_rows(op: str, xs: list[RaggedArray]) -> tuple[RaggedArray, list[Array]]:
+def same_rows(xs: list[RaggedArray]) -> tuple[RaggedArray, list[Array]]:
     """An array with the rows that all of these have, and the values of each over its slots."""
     first, *others = xs
     for v in others:
         if len(v.partitions) != len(first.partitions):
-            raise ValueError(error_text(op, f"arrays of rows {_outer(first)}", f"{_outer(v)}", "Align them first."))
+            raise ValueError(error_text(f"arrays of rows {_outer(first)}", f"{_outer(v)}", "Align them first."))
         for level, (p, q) in enumerate(zip(first.partitions, v.partitions, strict=True), start=1):
             if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-                agree(op, p, q, level, outermost=level == 1)
+                agree(p, q, level, outermost=level == 1)
             elif p != q:
-                raise ValueError(error_text(op, f"rows like {first.shape}", f"{v.shape}", "Align them first."))
+                raise ValueError(error_text(f"rows like {first.shape}", f"{v.shape}", "Align them first."))
     capacity = min(v.capacity for v in xs)
     if capacity < first.capacity:
         counts = entry_counts(first.partitions, first.capacity)
@@ -125,21 +125,19 @@ class Stepper:
         made: Any = self._f(tree.unflatten(self._held, carry), tree.unflatten(self._given, element))
         if not (isinstance(made, tuple | list) and len(made) == 2):
             got = f"{len(made)} results" if isinstance(made, tuple | list) else describe(made)
-            raise TypeError(error_text("nn.scan", "`f` to return a pair (carry, output)", got, "Return both."))
+            raise TypeError(error_text("`f` to return a pair (carry, output)", got, "Return both."))
         new, y = made
         after, held = tree.flatten(new, None)
         ys, self.structure = tree.flatten(y, None)
         if held != self._held:
-            raise TypeError(
-                error_text("nn.scan", f"a carry of structure {self._held}", f"{held}", "Keep the structure.")
-            )
+            raise TypeError(error_text(f"a carry of structure {self._held}", f"{held}", "Keep the structure."))
         for old, now in zip(carry, after, strict=True):
             want, got = f"{old.dtype} {tuple(old.shape)}", f"{getattr(now, 'dtype', type(now).__name__)}"
             got += f" {tuple(getattr(now, 'shape', ()))}"
             if want != got:
-                raise TypeError(error_text("nn.scan", f"a carry of {want}", got, "Convert it, or `init`."))
+                raise TypeError(error_text(f"a carry of {want}", got, "Convert it, or `init`."))
         for out in ys:
             if not is_array(out) or tuple(out.shape[:1]) != (element[0].shape[0],):
                 got = f"shape {tuple(out.shape)}" if is_array(out) else type(out).__name__
-                raise ValueError(error_text("nn.scan", f"outputs of {element[0].shape[0]} rows", got, "Keep the rows."))
+                raise ValueError(error_text(f"outputs of {element[0].shape[0]} rows", got, "Keep the rows."))
         return after, ys

@@ -77,17 +77,17 @@ class Window(NamedTuple):
         return self.stride == 1 and (self.padding != "VALID" or self.extent == 1)
 
 
-def window(op: str, size: Any, stride: Any, dilation: Any, padding: Any) -> Window:
+def window(size: Any, stride: Any, dilation: Any, padding: Any) -> Window:
     """A checked `Window`."""
-    size, stride, dilation = (sizes_of(op, n) for n in (size, stride, dilation))
+    size, stride, dilation = (sizes_of(n) for n in (size, stride, dilation))
     for name, n in (("window size", size), ("stride=", stride), ("dilation=", dilation)):
         if n < 1:
-            raise ValueError(error_text(op, f"a {name} of at least 1", f"{n}", "Pass a positive int."))
+            raise ValueError(error_text(f"a {name} of at least 1", f"{n}", "Pass a positive int."))
     if max(stride, size, (size - 1) * dilation + 1) > FARTHEST:
         got = f"size {size}, stride {stride} and dilation {dilation}"
-        raise ValueError(error_text(op, f"windows and strides of at most {FARTHEST}", got, "Pass smaller ones."))
+        raise ValueError(error_text(f"windows and strides of at most {FARTHEST}", got, "Pass smaller ones."))
     if padding not in ("SAME", "VALID", "CAUSAL"):
-        raise ValueError(error_text(op, "padding='SAME', 'VALID' or 'CAUSAL'", repr(padding), "Pass one of these."))
+        raise ValueError(error_text("padding='SAME', 'VALID' or 'CAUSAL'", repr(padding), "Pass one of these."))
     return Window(size, stride, dilation, padding)
 
 

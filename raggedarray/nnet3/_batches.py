@@ -43,17 +43,17 @@ def frames_of(x: Any, op: str) -> Ints:
     if not isinstance(x, RaggedArray):
         if getattr(x, "ndim", 0) != 2:
             got = f"{type(x).__name__} of shape {getattr(x, 'shape', None)}"
-            raise ValueError(error_text(op, "a ragged batch or an array [batch, dim]", got, "Pass one of these."))
+            raise ValueError(error_text("a ragged batch or an array [batch, dim]", got, "Pass one of these.", op=op))
         n = np.arange(x.shape[0])
         return np.stack([n, 0 * n, 0 * n], axis=1).astype(np.int32)
     if x.ndim != 3 or len(x.partitions) != 1:
         raise ValueError(
-            error_text(op, "shape (batch, None, dim)", x.shape, "Pass one matrix of frames per utterance.")
+            error_text("shape (batch, None, dim)", x.shape, "Pass one matrix of frames per utterance.", op=op)
         )
     if not x.kernels.is_concrete(x.row_splits):
         got = "traced row splits"
         raise DynamicShapeError(
-            error_text(op, "lengths that can be read", got, "Make a plan outside jit and pass plan=.")
+            error_text("lengths that can be read", got, "Make a plan outside jit and pass plan=.", op=op)
         )
     splits = x.kernels.host(x.row_splits).astype(np.int64)
     lengths = np.diff(splits)

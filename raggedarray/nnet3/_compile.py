@@ -19,7 +19,7 @@ def program(net: Definition, request: ComputationRequest, /, *, strict: bool = F
         for name in getattr(request, part):
             if name not in known:
                 advice = f"The network has {', '.join(known)}."
-                raise ValueError(error_text("compile", f"names of {kind} nodes in {part}", repr(name), advice))
+                raise ValueError(error_text(f"names of {kind} nodes in {part}", repr(name), advice, op="compile"))
     if strict:
         check_strict(net.nodes)
     graph = Graph(topology, request.inputs, request.outputs, strict=strict)

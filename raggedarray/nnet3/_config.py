@@ -38,7 +38,7 @@ def declare(text: str, *, components: Mapping[str, Component] | None = None, str
     for kind, what in ((InputNode, "input-node"), (OutputNode, "output-node")):
         if not any(isinstance(node, kind) for node in nodes):
             raise ValueError(
-                error_text("from_config", f"an {what}", f"none among {len(nodes)} nodes", f"Add an {what} line.")
+                error_text(f"an {what}", f"none among {len(nodes)} nodes", f"Add an {what} line.", op="from_config")
             )
     return Definition(nodes, made)
 

@@ -62,6 +62,6 @@ class Definition:
             if name not in self.topology.numbers:
                 got = f"nodes {sorted(self.topology.numbers)}"
                 raise ValueError(
-                    error_text("context", f"a node called {name!r}", got, "Contexts are between these two.")
+                    error_text(f"a node called {name!r}", got, "Contexts are between these two.", op="context")
                 )
         return context_of(self.topology, self.modulus)

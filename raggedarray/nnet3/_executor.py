@@ -78,7 +78,7 @@ def apply(
     given = {"input": x, **inputs}
     names = [name for name, _, _ in plan.structure.inputs]
     if set(names) != set(given):
-        raise ValueError(error_text("apply", f"inputs {sorted(names)}", sorted(given), "Pass those of the plan."))
+        raise ValueError(error_text(f"inputs {sorted(names)}", sorted(given), "Pass those of the plan.", op="apply"))
     values = {name: _values(plan, name, size, given[name], net) for name, _, size in plan.structure.inputs}
     _check(plan.structure, net.components, params, key, "apply")
     made, gathered = _compiled(plan.structure, plan.arrays, dict(params), values, key, statistics=statistics)
@@ -108,12 +108,12 @@ def run(
     structure, arrays = plan
     if set(inputs) != set(request.inputs):
         advice = "Pass an array [rows, dim] for each."
-        raise ValueError(error_text("computation", f"inputs {sorted(request.inputs)}", sorted(inputs), advice))
+        raise ValueError(error_text(f"inputs {sorted(request.inputs)}", sorted(inputs), advice, op="computation"))
     values = {}
     for name, _, size in structure.inputs:
         want, got = (request.inputs[name].shape[0], net.input_dims[name]), tuple(inputs[name].shape)
         if got != want:
-            raise ValueError(error_text(f"computation: {name!r}", f"shape {want}", got, "Pass a row per Index."))
+            raise ValueError(error_text(f"shape {want}", got, "Pass a row per Index.", op=f"computation: {name!r}"))
         values[name] = _padded(inputs[name], size)
     _check(structure, net.components, params, key, "computation")
     made, _ = _compiled(structure, arrays, dict(params), values, key)
@@ -134,7 +134,7 @@ def _check(
 ) -> None:
     if key is None and structure.random:
         expected = f"a key, for the random numbers of {', '.join(structure.random)}"
-        raise ValueError(error_text(op, expected, None, "Pass key=, or use net.in_test_mode()."))
+        raise ValueError(error_text(expected, None, "Pass key=, or use net.in_test_mode().", op=op))
     check_statistics(components, params)
 
 
@@ -155,7 +155,7 @@ def _splits(name: str, rows: np.ndarray, nrows: int) -> np.ndarray:
     n = rows[:, 0]
     if len(n) and ((np.diff(n) < 0).any() or n[0] < 0 or n[-1] >= nrows):
         expected, advice = f"Indexes in order of n, from 0 to {nrows - 1}", "Sort them, or use compile(net, request)."
-        raise ValueError(error_text(f"apply: output {name!r}", expected, f"n from {n.min()} to {n.max()}", advice))
+        raise ValueError(error_text(expected, f"n from {n.min()} to {n.max()}", advice, op=f"apply: output {name!r}"))
     return np.concatenate(([0], np.cumsum(np.bincount(n, minlength=nrows)))).astype(np.int32)
 
 
@@ -163,20 +163,22 @@ def _values(plan: BatchPlan, name: str, size: int, value: Any, net: Definition) 
     dim, op = net.input_dims[name], f"apply: input {name!r}"
     if not isinstance(value, RaggedArray):
         if tuple(value.shape) != (size, dim):
-            raise ValueError(error_text(op, f"shape {(size, dim)}", tuple(value.shape), "Pass one row per utterance."))
+            raise ValueError(
+                error_text(f"shape {(size, dim)}", tuple(value.shape), "Pass one row per utterance.", op=op)
+            )
         return backend("jax").asarray(value)
     if value.inner_shape != (dim,):
-        raise ValueError(error_text(op, f"shape (batch, None, {dim})", value.shape, "Pass frames of this dim."))
+        raise ValueError(error_text(f"shape (batch, None, {dim})", value.shape, "Pass frames of this dim.", op=op))
     want = plan.given[name]
     if value.row_splits.shape != want.shape:
         expected = f"{want.shape[0] - 1} utterances, as in the plan"
-        raise ValueError(error_text(op, expected, value.nrows, "Make a plan for this batch."))
+        raise ValueError(error_text(expected, value.nrows, "Make a plan for this batch.", op=op))
     if _known(value, want):
         lengths, planned = np.diff(value.kernels.host(value.row_splits)), np.diff(np.asarray(want))
         if (lengths != planned).any():
             first = int(np.flatnonzero(lengths != planned)[0])
             expected = f"{planned[first]} frames in utterance {first}, as in the plan"
-            raise ValueError(error_text(op, expected, lengths[first], "Make a plan for this batch."))
+            raise ValueError(error_text(expected, lengths[first], "Make a plan for this batch.", op=op))
     return _padded(value.values, size)
 
 
@@ -188,7 +190,7 @@ def _unless_planned(made: dict[str, Array], splits: Array, planned: Array) -> di
     """NaN where traced lengths are not those of the plan, as nothing can be raised; a complaint if checks are on."""
     right = jnp.all(splits == planned)
     if kernels(splits).checking():
-        text = error_text("apply", "the lengths of the plan", "others", "Make a plan for this batch.")
+        text = error_text("the lengths of the plan", "others", "Make a plan for this batch.", op="apply")
         kernels(splits).check(right, text)
     return {name: jnp.where(right, v, jnp.nan) for name, v in made.items()}
 

@@ -93,18 +93,20 @@ class ComputationRequest:
             object.__setattr__(self, part, lists)
         if not self.outputs:
             raise ValueError(
-                error_text("ComputationRequest", "an output", "no outputs", "Name an output node and its Indexes.")
+                error_text("an output", "no outputs", "Name an output node and its Indexes.", op="ComputationRequest")
             )
         for part, given in (("input", self.inputs), ("output", self.outputs)):
             names = set(getattr(self, f"{part}_derivs"))
             if names - set(given):
                 got = sorted(names - set(given))
                 advice = f"Give them in {part}s too."
-                raise ValueError(error_text("ComputationRequest", f"{part}_derivs among {sorted(given)}", got, advice))
+                raise ValueError(
+                    error_text(f"{part}_derivs among {sorted(given)}", got, advice, op="ComputationRequest")
+                )
         if (self.input_derivs or self.model_derivs) and not self.output_derivs:
             advice = "Name the outputs whose derivatives will be given."
             raise ValueError(
-                error_text("ComputationRequest", "output_derivs with derivatives asked for", "none", advice)
+                error_text("output_derivs with derivatives asked for", "none", advice, op="ComputationRequest")
             )
 
     def trimmed(self, left: int, right: int) -> "ComputationRequest":
@@ -127,7 +129,7 @@ def _inside(rows: Ints, left: int, right: int) -> NDArray[np.bool_]:
 
 
 def _rows(name: str, indexes: Any) -> Ints:
-    need_plain(f"ComputationRequest: {name}", indexes)
+    need_plain(indexes)
     got = np.asarray(indexes)
     expected, found = "", ""
     if got.size and (got.ndim != 2 or got.shape[1] != 3):
@@ -137,18 +139,20 @@ def _rows(name: str, indexes: Any) -> Ints:
     elif got.size and (got != got.astype(np.int32)).any():
         expected, found = "numbers of int32", f"{got[got != got.astype(np.int32)][0]}"
     if expected:
-        raise ValueError(error_text(f"ComputationRequest: {name}", expected, found, "Give int32 rows n, t, x."))
+        raise ValueError(error_text(expected, found, "Give int32 rows n, t, x.", op=f"ComputationRequest: {name}"))
     rows = got.astype(np.int32).reshape(-1, 3)
     order = np.lexsort(rows.T)
     twice = np.flatnonzero((np.diff(rows[order], axis=0) == 0).all(axis=1)) if len(rows) > 1 else np.zeros(0, int)
     if len(twice):
         got_twice = format_indexes(rows[order[twice[:1]]])[1:-1]
         advice = "List each Index once."
-        raise ValueError(error_text(f"ComputationRequest: {name}", "different Indexes", f"{got_twice} twice", advice))
+        raise ValueError(
+            error_text("different Indexes", f"{got_twice} twice", advice, op=f"ComputationRequest: {name}")
+        )
     rows.flags.writeable = False
     return rows
 
 
 def _malformed(got: str) -> ValueError:
     advice = "Write [(n,t), (n,first:last), (n,t,x)]."
-    return ValueError(error_text("parse_indexes", "a list of Indexes", got, advice))
+    return ValueError(error_text("a list of Indexes", got, advice, op="parse_indexes"))

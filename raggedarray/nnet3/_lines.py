@@ -28,7 +28,7 @@ class Keys:
     def complain(self, expected: str, got: object, advice: str) -> ValueError:
         """The error to raise, with the line and what it declares in front."""
         where = f"from_config: {self.subject}" if self.subject else "from_config"
-        return ValueError(error_text(where, expected, got, advice))
+        return ValueError(error_text(expected, got, advice, op=where))
 
     def without(self, *names: str) -> "Keys":
         """The other keys, of the same subject."""

@@ -45,7 +45,7 @@ def parts(descriptor: Descriptor, *, strict: bool = False) -> tuple[Descriptor, 
     out = tuple(_settled(_part(descriptor, k), strict) for k in range(_count(descriptor)))
     if (deep := _depth(out)) > DEPTH:
         got, advice = f"{deep} levels", "A Sum of many counts a level for each; split it over several nodes."
-        raise ValueError(error_text("descriptor", f"at most {DEPTH} levels of operators", got, advice))
+        raise ValueError(error_text(f"at most {DEPTH} levels of operators", got, advice, op="descriptor"))
     if strict:
         for part in out:
             _check_sum(part)
@@ -63,7 +63,7 @@ def width(part: Descriptor, dims: Mapping[str, int]) -> int:
     if len(set(several)) > 1:
         named = type(part).__name__
         got = " and ".join(f"{child} of dim {w}" for child, w in zip(children(part), several, strict=True))
-        raise ValueError(error_text(str(part), f"arguments of {named} of one dim", got, "Give them the same dim."))
+        raise ValueError(error_text(f"arguments of {named} of one dim", got, "Give them the same dim.", op=str(part)))
     return several[0]
 
 
@@ -110,7 +110,7 @@ def _count(descriptor: Descriptor) -> int:
     if len(set(counts)) > 1:
         advice = "Give each argument the same number of Append parts."
         got = " and ".join(map(str, counts))
-        raise ValueError(error_text(str(descriptor), "arguments with as many parts as each other", got, advice))
+        raise ValueError(error_text("arguments with as many parts as each other", got, advice, op=str(descriptor)))
     return counts[0] if counts else 1
 
 
@@ -183,5 +183,5 @@ def _check_forwarding(part: Descriptor) -> None:
             expected = "a node" if isinstance(part, Scale) else "nodes and index operators"
             got = f"{type(part).__name__} over {type(child).__name__}"
             advice = "Move it outside or to a node of its own, or leave out strict=True."
-            raise ValueError(error_text(str(part), f"{expected} inside {type(part).__name__}", got, advice))
+            raise ValueError(error_text(f"{expected} inside {type(part).__name__}", got, advice, op=str(part)))
         _check_forwarding(child)

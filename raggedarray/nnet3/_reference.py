@@ -118,7 +118,7 @@ class _Machine:
                     if begin >= 0:
                         target[row] += np.float32(alpha) * values[begin:end].sum(axis=0)
             case _:
-                raise TypeError(error_text("run_reference", "a command", command, "Compile the computation anew."))
+                raise TypeError(error_text("a command", command, "Compile the computation anew.", op="run_reference"))
 
     def _accept(self, matrix: int, node: str) -> None:
         shape = self.computation.matrices[matrix]
@@ -126,12 +126,12 @@ class _Machine:
         what = "output_derivs" if shape.deriv else "inputs"
         if node not in given:
             raise ValueError(
-                error_text("run_reference", f"{what} with {node!r}", sorted(given), "Pass an array for it.")
+                error_text(f"{what} with {node!r}", sorted(given), "Pass an array for it.", op="run_reference")
             )
         values = _float(given[node])
         if values.shape != (shape.rows, shape.cols):
             want = f"{what}[{node!r}] of shape {(shape.rows, shape.cols)}"
-            raise ValueError(error_text("run_reference", want, values.shape, "Pass a row per Index."))
+            raise ValueError(error_text(want, values.shape, "Pass a row per Index.", op="run_reference"))
         self.matrices[matrix] = values.copy()
 
     def _facts(self, component: Component, command: c.Propagate | c.Backprop) -> RowContext:
@@ -148,7 +148,7 @@ class _Machine:
             return facts
         if self.key is None:
             want = f"a key, for the random numbers of {command.node}"
-            raise ValueError(error_text("run_reference", want, None, "Pass key=, or use net.in_test_mode()."))
+            raise ValueError(error_text(want, None, "Pass key=, or use net.in_test_mode().", op="run_reference"))
         drawn: RowContext = jax.tree.map(np.asarray, component.drawn(facts, node_key(self.key, command.node)))
         return drawn
 

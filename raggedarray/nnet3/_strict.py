@@ -18,7 +18,7 @@ def check_strict(nodes: Iterable[NetNode]) -> None:
                     if scales.setdefault(name, scale) != scale:
                         expected = f"one scale for node {name!r} in a part of node {node.name!r}"
                         advice = "Read it through a dim-range-node of full width too, or leave out strict=True."
-                        raise ValueError(error_text("compile", expected, f"{scales[name]:g} and {scale:g}", advice))
+                        raise ValueError(error_text(expected, f"{scales[name]:g} and {scale:g}", advice, op="compile"))
 
 
 def _scales(part: Descriptor, scale: float) -> Iterator[tuple[str, float]]:
@@ -31,6 +31,6 @@ def _scales(part: Descriptor, scale: float) -> Iterator[tuple[str, float]]:
 def _check_constants(name: str, part: Descriptor, *, optional: bool) -> None:
     if isinstance(part, Const) and part.value and optional:
         expected = f"no constants inside IfDefined and Failover in node {name!r}"
-        raise ValueError(error_text("compile", expected, str(part), "Make it a node, or leave out strict=True."))
+        raise ValueError(error_text(expected, str(part), "Make it a node, or leave out strict=True.", op="compile"))
     for child in children(part):
         _check_constants(name, child, optional=optional or isinstance(part, IfDefined | Failover))

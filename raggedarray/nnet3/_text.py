@@ -60,7 +60,9 @@ def to_text(net: Definition, params: Mapping[str, Params]) -> str:
 
 
 def _fault(expected: str, got: object) -> ValueError:
-    return ValueError(error_text("params_from_text", expected, got, "Write the model with nnet3-copy --binary=false."))
+    return ValueError(
+        error_text(expected, got, "Write the model with nnet3-copy --binary=false.", op="params_from_text")
+    )
 
 
 def _model(text: str) -> tuple[str, dict[str, Item]]:

@@ -198,7 +198,7 @@ class _Reader:
 
     def complain(self, expected: str, advice: str, got: str | None = None) -> ValueError:
         found = f"{self.token!r} after {' '.join(self.tokens[: self.at])!r}" if self.token else "its end"
-        return ValueError(error_text(f"descriptor {self.text!r}", expected, got or found, advice))
+        return ValueError(error_text(expected, got or found, advice, op=f"descriptor {self.text!r}"))
 
     def take(self, wanted: str) -> None:
         if self.token != wanted:

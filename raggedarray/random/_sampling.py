@@ -53,12 +53,12 @@ def bernoulli(key: Any, like: Any, *, p: Any = 0.5) -> Any:
     [[True, True], [True]]
     """
     if is_scalar(p) and not 0 <= p <= 1:
-        raise ValueError(error_text("random.bernoulli", "a probability from 0 to 1", f"{p}", "Divide by the total."))
+        raise ValueError(error_text("a probability from 0 to 1", f"{p}", "Divide by the total."))
     if is_array(p) and not isinstance(p, RaggedArray) and p.size and kernels(p).checking():
         low, high = namespace(p).min(p), namespace(p).max(p)
-        text = error_text("random.bernoulli", "probabilities from 0 to 1", "{low} to {high}", "Divide by the total.")
+        text = error_text("probabilities from 0 to 1", "{low} to {high}", "Divide by the total.")
         kernels(low).check((low >= 0) & (high <= 1), text, low=low, high=high)
-    return less(_draw("uniform", key, like, None, ("float",), op="bernoulli"), p)
+    return less(_draw("uniform", key, like, None, ("float",)), p)
 
 
 def randint(key: Any, like: Any, *, low: Any, high: Any, dtype: DType | None = None) -> Any:
@@ -69,48 +69,46 @@ def randint(key: Any, like: Any, *, low: Any, high: Any, dtype: DType | None = N
     >>> randint(np.random.default_rng(0), ragged([[0, 0], [0]]), low=7, high=8).tolist()
     [[7, 7], [7]]
     """
-    k, like = _meet("randint", key, like)
+    k, like = _meet(key, like)
     values = like.values if isinstance(like, RaggedArray) else like
     out = k.dtype("int64" if dtype is None else dtype, values)
     if kind(out) not in ("int", "uint"):
-        raise TypeError(error_text("random.randint", "an integer dtype", f"{out}", "Use `ra.random.uniform`."))
+        raise TypeError(error_text("an integer dtype", f"{out}", "Use `ra.random.uniform`."))
     for bound in (low, high):
         if not isinstance(bound, int) and (
             not is_array(bound) or bound.ndim or kind(bound.dtype) not in ("int", "uint")
         ):
             got = f"shape {tuple(bound.shape)}" if is_array(bound) else repr(bound)
-            raise TypeError(error_text("random.randint", "ints as bounds", got, "Scale `ra.random.uniform` instead."))
+            raise TypeError(error_text("ints as bounds", got, "Scale `ra.random.uniform` instead."))
     if isinstance(low, int) and isinstance(high, int):
         limits = namespace(values).iinfo(out)
         if not int(limits.min) <= low < high <= int(limits.max) + 1:
             got = f"{low} and {high}"
-            raise ValueError(error_text("random.randint", f"low < high within {out}", got, "Pass a larger high=."))
+            raise ValueError(error_text(f"low < high within {out}", got, "Pass a larger high=."))
     return _draw("randint", key, like, out, ("int", "uint"), low, high)
 
 
-def _meet(op: str, key: Any, like: Any) -> tuple[Kernels, Any]:
+def _meet(key: Any, like: Any) -> tuple[Kernels, Any]:
     """``like`` in the library of the key, without slack where that is trimmed."""
     if not (isinstance(like, RaggedArray) or is_array(like)):
         got = type(like).__name__
-        raise TypeError(error_text(f"random.{op}", "an array to be like", got, "Pass an array of the wanted shape."))
+        raise TypeError(error_text("an array to be like", got, "Pass an array of the wanted shape."))
     values = like.values if isinstance(like, RaggedArray) else like
-    k = common(f"random.{op}", [values, key] if is_array(key) else [values])
-    k.check_key(f"random.{op}", key)
+    k = common([values, key] if is_array(key) else [values])
+    k.check_key(key)
     if isinstance(like, RaggedArray):
         return k, move_to(k, like).used_values()
     return k, like if kernels(like) is k else k.asarray(like)
 
 
-def _draw(
-    how: str, key: Any, like: Any, dtype: DType | None, kinds: tuple[str, ...], *bounds: Any, op: str | None = None
-) -> Any:
-    k, like = _meet(op or how, key, like)
+def _draw(how: str, key: Any, like: Any, dtype: DType | None, kinds: tuple[str, ...], *bounds: Any) -> Any:
+    k, like = _meet(key, like)
     values = like.values if isinstance(like, RaggedArray) else like
     if dtype is None:
         dtype = values.dtype if kind(values.dtype) in kinds else k.dtype("float64", values)
     dtype = k.dtype(dtype, values)
     if kind(dtype) not in kinds:
-        raise TypeError(error_text(f"random.{how}", f"a dtype of kind {kinds[0]}", f"{dtype}", "Pass `dtype=`."))
+        raise TypeError(error_text(f"a dtype of kind {kinds[0]}", f"{dtype}", "Pass `dtype=`."))
     static = all(isinstance(b, int) for b in bounds)  # as arguments of a compiled body they would have to fit int32
     given = {"bounds": bounds} if static else {}
     drawn = k.call(_random, key, values, *(() if static else bounds), how=how, dtype=dtype, **given)
@@ -131,8 +129,8 @@ def permutation(key: Any, x: Any, *, axis: int = 1) -> Any:
     >>> [sorted(row) for row in x.tolist()]
     [[1, 2, 3], [], [4]]
     """
-    k, x = _meet("permutation", key, x)
-    axis = one_axis("random.permutation", axis, x.ndim)
+    k, x = _meet(key, x)
+    axis = one_axis(axis, x.ndim)
     if not isinstance(x, RaggedArray):
         return k.call(_permuted, key, x, axis=axis)
     if axis > x.ragged_rank:

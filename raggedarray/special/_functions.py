@@ -19,7 +19,7 @@ def _special(*args: Any, name: str) -> Array:
 
 
 def _of(name: str, *args: Any) -> Any:
-    return elementwise(f"special.{name}", _special, *args, name=name)
+    return elementwise(_special, *args, name=name)
 
 
 def betaln(a: Any, b: Any, /) -> Any:
@@ -181,7 +181,7 @@ def multigammaln(a: Any, d: int, /) -> Any:
     >>> multigammaln(ragged([[1.0], []]), 1).tolist()
     [[0.0], []]
     """
-    return elementwise("special.multigammaln", _multigammaln, a, d=check_min_int("special.multigammaln", "d", d, 1))
+    return elementwise(_multigammaln, a, d=check_min_int("d", d, 1))
 
 
 def _multigammaln(a: Array, *, d: int) -> Array:
@@ -216,7 +216,7 @@ def polygamma(n: int, x: Any, /) -> Any:
     >>> (polygamma(1, ragged([[1.0], []])) > 1.6449).tolist()
     [[True], []]
     """
-    return elementwise("special.polygamma", _polygamma, x, n=check_min_int("special.polygamma", "n", n, 0))
+    return elementwise(_polygamma, x, n=check_min_int("n", n, 0))
 
 
 def _polygamma(x: Array, *, n: int) -> Array:

@@ -21,8 +21,8 @@ Family = Literal["t", "u", "v", "w", "hermite", "hermitenorm", "laguerre", "lege
 
 
 def _of(name: str, family: Family, n: int, x: Any, *, shifted: bool = False) -> Any:
-    degree = check_min_int(f"special.{name}", "degree", n, 0)
-    return elementwise(f"special.{name}", _polynomial, x, family=family, n=degree, shifted=shifted)
+    degree = check_min_int("degree", n, 0)
+    return elementwise(_polynomial, x, family=family, n=degree, shifted=shifted)
 
 
 def _polynomial(x: Array, *, family: Family, n: int, shifted: bool) -> Array:

@@ -13,22 +13,22 @@ from ..backends import Kernels, kernels, namespace
 from .sizes import nested_splits
 
 
-def agree(op: str, p: RowPartition, q: RowPartition, level: int, *, outermost: bool) -> None:
+def agree(p: RowPartition, q: RowPartition, level: int, *, outermost: bool) -> None:
     """Raise unless two partitions that meet on axis ``level`` are equal, as far as can be known."""
     if p.splits is q.splits:
         return
     k = kernels(p.splits)
     if outermost and p.nrows != q.nrows:
-        raise ValueError(error_text(op, f"{p.nrows} rows along axis {level}", f"{q.nrows}", "Align the rows first."))
+        raise ValueError(error_text(f"{p.nrows} rows along axis {level}", f"{q.nrows}", "Align the rows first."))
     if k.is_concrete(p.splits, q.splits):
-        _compare(op, k.host(p.splits), k.host(q.splits), level)
+        _compare(k.host(p.splits), k.host(q.splits), level)
     elif k.checking():
         n = min(p.nrows, q.nrows)
         a, b = (namespace(s).concat((s[1 : n + 1] - s[:n], s[-1:] - s[n : n + 1])) for s in (p.splits, q.splits))
-        _check(op, a, b, level)
+        _check(a, b, level)
 
 
-def agree_lengths(op: str, p: RowPartition, lengths: Array, level: int) -> Any:
+def agree_lengths(p: RowPartition, lengths: Array, level: int) -> Any:
     """The same for the row lengths of an operand that is stretched over the rows of ``p``; True, or a traced bool.
 
     These lengths were worked out anyway, so that the result can be spoiled where nothing can raise.
@@ -36,19 +36,19 @@ def agree_lengths(op: str, p: RowPartition, lengths: Array, level: int) -> Any:
     k = kernels(p.splits)
     if k.is_concrete(p.splits, lengths):
         host = k.host(p.splits)
-        _same_lengths(op, (host[1:] - host[:-1]).tolist(), k.host(lengths).tolist(), level)
+        _same_lengths((host[1:] - host[:-1]).tolist(), k.host(lengths).tolist(), level)
         return True
     if k.checking():
-        _check(op, p.lengths, lengths, level)
+        _check(p.lengths, lengths, level)
     return namespace(lengths).all(p.lengths == lengths)
 
 
-def _check(op: str, a: Array, b: Array, level: int) -> None:
+def _check(a: Array, b: Array, level: int) -> None:
     if not a.shape[0]:
         return
     xp = namespace(a)
     row = xp.argmax(xp.astype(a != b, xp.int32))
-    text = error_text(op, f"equal row lengths along axis {level}", "{a} and {b} at row {row}", "Align the rows first.")
+    text = error_text(f"equal row lengths along axis {level}", "{a} and {b} at row {row}", "Align the rows first.")
     kernels(a).check(xp.all(a == b), text, a=a[row], b=b[row], row=row)
 
 
@@ -57,7 +57,7 @@ def is_uniform(partitions: tuple[Partition, ...]) -> bool:
     return all(isinstance(p, UniformPartition) for p in partitions)
 
 
-def _compare(op: str, a: Any, b: Any, level: int) -> None:
+def _compare(a: Any, b: Any, level: int) -> None:
     n = min(len(a), len(b))
     if (
         bool((a[:n] == b[:n]).all())
@@ -67,16 +67,15 @@ def _compare(op: str, a: Any, b: Any, level: int) -> None:
     ):
         return
     longer = max(len(a), len(b)) - 1
-    _same_lengths(op, _lengths(a, longer), _lengths(b, longer), level)
+    _same_lengths(_lengths(a, longer), _lengths(b, longer), level)
 
 
-def _same_lengths(op: str, a: list[int], b: list[int], level: int) -> None:
+def _same_lengths(a: list[int], b: list[int], level: int) -> None:
     if a == b:
         return
     row = next(i for i, (m, n) in enumerate(zip(a, b, strict=True)) if m != n)
     raise ValueError(
         error_text(
-            op,
             f"equal row lengths along axis {level}",
             f"{a[row]} and {b[row]} at row {row}",
             "Align the rows first, or use `ra.to_padded`.",

@@ -19,15 +19,15 @@ def used_count(partitions: Partitions) -> Any:
     return known_used(partitions[-1]) if block is None else known_total(block)
 
 
-def flat_rows(op: str, partitions: Partitions, level: int = 0) -> Partitions:
+def flat_rows(partitions: Partitions, level: int = 0) -> Partitions:
     """Packed components as rows of elements; ``level`` must be theirs or above."""
     block = block_of(partitions)
     if block is None:
         return partitions
     if not is_packed(block):
-        raise ValueError(error_text(op, "packed components", "a strided view", "Pack it with `ra.contiguous(x)`."))
+        raise ValueError(error_text("packed components", "a strided view", "Pack it with `ra.contiguous(x)`."))
     if level >= len(partitions):
-        raise IndexError(error_text(op, "the axis of the components", f"axis {level + 1}", "Use `ra.to_rows(x)`."))
+        raise IndexError(error_text("the axis of the components", f"axis {level + 1}", "Use `ra.to_rows(x)`."))
     return (*partitions[:-1], RowPartition(component_splits(block)))
 
 
@@ -61,7 +61,7 @@ def lengths_at(partitions: Partitions, level: int, values: Array) -> tuple[Parti
 
 def ids_at(partitions: Partitions, level: int, values: Array) -> Array:
     """Entry of ``level`` that each slot lies in."""
-    rows = flat_rows("row_ids", partitions, level)
+    rows = flat_rows(partitions, level)
     return ancestors(rows, level, values.shape[0], library(partitions, values))
 
 
@@ -71,7 +71,7 @@ def position_ids(partitions: Partitions, values: Array) -> Array:
     if block is None:
         last = partitions[-1]
         return positions(last, parents(last, capacity, library(partitions, values)))
-    flat_rows("position_ids", partitions)
+    flat_rows(partitions)
     e = elements(block, capacity)
     xp = namespace(block.sizes)
     return xp.where(e.component < block.nrows, e.at[-1], xp.zeros_like(e.at[-1]))

@@ -20,7 +20,7 @@ def poison(x: RaggedArray, /, *, slack: int | None = None, fill: str = "nan") ->
     array([ 1.,  2., nan, nan])
     """
     if fill not in _FLOATS:
-        raise ValueError(error_text("poison", f"fill from {sorted(_FLOATS)}", repr(fill), "Pass one of these."))
+        raise ValueError(error_text(f"fill from {sorted(_FLOATS)}", repr(fill), "Pass one of these.", op="poison"))
     if slack is not None:
         x = with_capacity(x, x.capacity + slack)
     return RaggedArray(x.kernels.call(_fill_slack, x, fill=fill), x.partitions)

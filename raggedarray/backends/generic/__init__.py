@@ -52,11 +52,11 @@ def index(x: Any, /) -> Array:
     """Integers as int32, or int64 where they have 32 bits or more without a sign; int64 arrays stay what they are."""
     xp = array_namespace(x)
     if not xp.isdtype(x.dtype, "integral"):
-        raise TypeError(error_text("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text("integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`.", op="index"))
     most = int(xp.iinfo(x.dtype).max)
     if most > 1 << 63 and x.size and int(xp.max(x)) >= 1 << 63:
         got = f"{int(xp.max(x))}"
-        raise OverflowError(error_text("index", "integers below 2**63", got, "Check where they come from."))
+        raise OverflowError(error_text("integers below 2**63", got, "Check where they come from.", op="index"))
     return xp.astype(x, xp.int32 if most < 1 << 31 else xp.int64, copy=False)
 
 
@@ -281,8 +281,8 @@ def mask_gradient(values: Array, splits: Array, /) -> Array:
     return values
 
 
-def check_key(op: str, key: Any, /) -> None:
-    import_module("..numpy", __package__).check_key(op, key)
+def check_key(key: Any, /) -> None:
+    import_module("..numpy", __package__).check_key(key)
 
 
 def random(how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:
@@ -300,7 +300,9 @@ def shuffle(key: Any, ids: Array, /) -> Array:
 
 def special(name: str, /) -> Callable[..., Array]:
     raise TypeError(
-        error_text(f"special.{name}", "NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.')
+        error_text(
+            "NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.', op=f"special.{name}"
+        )
     )
 
 

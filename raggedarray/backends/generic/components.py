@@ -22,7 +22,7 @@ def each(f: Callable[..., Any], /) -> Callable[..., tuple[list[Array], Any]]:
             xp = array_namespace(stacks[0])
             if made and len(leaves) != len(made[0]):
                 got = f"{len(made[0])} and {len(leaves)} results"
-                raise TypeError(error_text("map_components", "a function that gives arrays", got, "Return arrays."))
+                raise TypeError(error_text("a function that gives arrays", got, "Return arrays.", op="map_components"))
             made.append([x if hasattr(x, "shape") else xp.asarray(x) for x in leaves])
         xp = array_namespace(stacks[0])
         return [xp.stack([xp.asarray(x) for x in column]) for column in zip(*made, strict=True)], structure

@@ -84,7 +84,7 @@ def dtype(name: DType, like: Array | None = None, /) -> DType:
     try:
         return jax.dtypes.canonicalize_dtype(name)
     except TypeError:
-        raise TypeError(error_text("dtype", "a dtype or its name", repr(name), "Use one like 'float32'.")) from None
+        raise TypeError(error_text("a dtype or its name", repr(name), "Use one like 'float32'.", op="dtype")) from None
 
 
 def bound(needed: Array, limit: int, /) -> int:

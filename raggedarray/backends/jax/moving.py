@@ -23,7 +23,7 @@ _LINE = 64
 
 
 def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
-    need_plain("asarray", x)
+    need_plain(x)
     if isinstance(x, list | tuple) and not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
         x = np.asarray(x, dtype=jax.dtypes.canonicalize_dtype(np.asarray(x).dtype) if dtype is None else dtype)
     x = _ready(x, dtype)
@@ -40,7 +40,7 @@ def _ready(x: Any, dtype: DType | None = None, slots: int | None = None) -> Any:
     """
     if not isinstance(x, np.ndarray):
         return x
-    need_plain("asarray", x)
+    need_plain(x)
     same = dtype is None or np.can_cast(x.dtype, dtype, "same_kind")
     wanted = dtype if same and dtype is not None else x.dtype.newbyteorder("=")
     x = x if slots is None else x[:slots]
@@ -83,9 +83,9 @@ def _narrow(x: Any) -> Any:
     """Integers of this library as they are, others on the host, in a dtype that `jax.device_put` keeps."""
     if isinstance(x, Tracer):
         return _traced(x)
-    need_plain("index", x)
+    need_plain(x)
     if kind(x.dtype) not in ("int", "uint"):
-        raise TypeError(error_text("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text("integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`.", op="index"))
     if isinstance(x, jax.Array) and x.dtype in (jnp.int32, jnp.int64):
         return x
     x = np.asarray(x)
@@ -95,7 +95,10 @@ def _narrow(x: Any) -> Any:
             return x.astype(np.int64)
         raise OverflowError(
             error_text(
-                "index", f"integers up to {limit} on JAX without x64", str(x.max()), "Enable x64, or split the batch."
+                f"integers up to {limit} on JAX without x64",
+                str(x.max()),
+                "Enable x64, or split the batch.",
+                op="index",
             )
         )
     return x.astype(np.int32)

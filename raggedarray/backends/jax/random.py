@@ -11,12 +11,12 @@ from ..._errors import error_text
 from ..._typing import Array, DType
 
 
-def check_key(op: str, key: Any, /) -> None:
+def check_key(key: Any, /) -> None:
     typed = hasattr(key, "dtype") and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
     raw = getattr(key, "dtype", None) == np.uint32
     if not ((typed and key.ndim == 0) or (raw and key.ndim == 1)):
         got = f"keys of shape {key.shape}" if typed else type(key).__name__
-        raise TypeError(error_text(op, "a jax.random key for JAX arrays", got, "Make one with `jax.random.key(seed)`."))
+        raise TypeError(error_text("a jax.random key for JAX arrays", got, "Make one with `jax.random.key(seed)`."))
 
 
 def random(how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:

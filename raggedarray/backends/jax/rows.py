@@ -30,7 +30,7 @@ def unhalved(dtype: Any) -> Any:
 def row_ids(splits: Array, capacity: int, /) -> Array:
     limit = np.iinfo(splits.dtype).max
     if capacity > limit:
-        raise OverflowError(error_text("row_ids", f"a capacity up to {limit}", str(capacity), "Enable x64."))
+        raise OverflowError(error_text(f"a capacity up to {limit}", str(capacity), "Enable x64.", op="row_ids"))
     if not isinstance(splits, Tracer):  # captured splits: XLA would fold a million constants for seconds
         known = np.minimum(np.asarray(splits), capacity)
         rows = np.append(np.diff(known), capacity - known[-1])

@@ -51,22 +51,22 @@ def host(x: Array, /) -> Any:
 
 def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
     """A plain array in native byte order: reductions have no loops for the other one."""
-    need_plain("asarray", x)
+    need_plain(x)
     x = np.asarray(x, dtype=dtype)
     return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
 
 
 def index(x: Any, /) -> Array:
     """Integers as int32, or int64 where int32 is too small; int64 arrays stay what they are."""
-    need_plain("index", x)
+    need_plain(x)
     x = np.asarray(x)
     if x.dtype.kind not in "iu":
-        raise TypeError(error_text("index", "integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`."))
+        raise TypeError(error_text("integers", f"dtype {x.dtype}", "Convert them with `.astype(int)`.", op="index"))
     if x.dtype in (np.int32, np.int64):
         return x
     wide = x.dtype.itemsize > 4 or (x.dtype == np.uint32 and x.size > 0 and x.max() > np.iinfo(np.int32).max)
     if wide and x.size and x.max() > np.iinfo(np.int64).max:
-        raise OverflowError(error_text("index", "integers below 2**63", str(x.max()), "Check where they come from."))
+        raise OverflowError(error_text("integers below 2**63", str(x.max()), "Check where they come from.", op="index"))
     return x.astype(np.int64 if wide else np.int32)
 
 
@@ -81,7 +81,7 @@ def dtype(name: DType, like: Array | None = None, /) -> DType:
     try:
         return np.dtype(name).newbyteorder("=")
     except TypeError:
-        raise TypeError(error_text("dtype", "a dtype or its name", repr(name), "Use one like 'float32'.")) from None
+        raise TypeError(error_text("a dtype or its name", repr(name), "Use one like 'float32'.", op="dtype")) from None
 
 
 def row_ids(splits: Array, capacity: int, /) -> Array:
@@ -305,10 +305,10 @@ def true_index(mask: Array, size: int, /) -> Array:
     return np.concatenate((found, np.full(size - len(found), len(mask), dtype=found.dtype)))
 
 
-def check_key(op: str, key: Any, /) -> None:
+def check_key(key: Any, /) -> None:
     if not isinstance(key, np.random.Generator):
         got, advice = type(key).__name__, "Make one with `np.random.default_rng(seed)`."
-        raise TypeError(error_text(op, "a numpy.random.Generator for NumPy arrays", got, advice))
+        raise TypeError(error_text("a numpy.random.Generator for NumPy arrays", got, advice))
 
 
 def random(how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:

@@ -30,7 +30,7 @@ class _Form(NamedTuple):
     """``same`` component by component, ``row`` one for each entry of axis 0, ``one`` for all."""
 
 
-def meet_blocks(op: str, operands: list[Any]) -> Met:
+def meet_blocks(operands: list[Any]) -> Met:
     """Bring operands, of one library and at least one of them with a block, to the slots of one template."""
     blocks = [x for x in operands if isinstance(x, RaggedArray) and x.block is not None]
     lead = max(blocks, key=lambda x: (x.ndim, x.nrows != 1))
@@ -42,13 +42,13 @@ def meet_blocks(op: str, operands: list[Any]) -> Met:
         lead, operands = many, [many if x is lead else x for x in operands]
     if any(x.ndim > lead.ndim for x in arrays):
         tall = next(x for x in arrays if x.ndim > lead.ndim)
-        raise mismatch(op, lead, tall, "Leading axes cannot be added to a block.")
+        raise mismatch(lead, tall, "Leading axes cannot be added to a block.")
     if all(x is lead or not (is_array(x) or isinstance(x, RaggedArray)) for x in operands) and is_packed(
         block_in(lead)
     ):
         return _as_they_are(lead, operands)
-    forms = [None if x is not lead and not _is_operand(x) else _form(op, x, lead) for x in operands]
-    template = _template(op, forms, lead, operands)
+    forms = [None if x is not lead and not _is_operand(x) else _form(x, lead) for x in operands]
+    template = _template(forms, lead, operands)
     k, block = lead.kernels, block_in(template)
     out: list[Any] = []
     for x, form in zip(operands, forms, strict=True):
@@ -74,69 +74,69 @@ def _as_they_are(lead: RaggedArray, operands: list[Any]) -> Met:
     return lead, tuple(operands), tuple(same if x is lead else None for x in operands)
 
 
-def _form(op: str, x: Any, lead: RaggedArray) -> _Form:
+def _form(x: Any, lead: RaggedArray) -> _Form:
     above, axes = len(lead.partitions) - 1, len(block_in(lead).axes)
     if isinstance(x, RaggedArray):
         if x.ndim < lead.ndim:
-            raise mismatch(op, lead, x, "Insert axes of size 1 with `ra.expand_dims`.")
+            raise mismatch(lead, x, "Insert axes of size 1 with `ra.expand_dims`.")
         if len(x.partitions) == above and x.block is None:
-            return _from_entries(op, x, lead, above, axes)
+            return _from_entries(x, lead, above, axes)
         if len(x.partitions) <= above:
-            raise mismatch(op, lead, x, "Their outer axes must agree.")
-        entry = _outer(op, x, lead, above)
+            raise mismatch(lead, x, "Their outer axes must agree.")
+        entry = _outer(x, lead, above)
         block = block_of(x.partitions)
         if block is None:
-            return _from_rows(op, x, lead, above, entry)
+            return _from_rows(x, lead, above, entry)
         return _Form(*absorb_inner_axes(x.values, block, axes - len(block.axes)), entry)
     shape = (1,) * (lead.ndim - x.ndim) + tuple(x.shape)
     rows, outer, component, inner = shape[0], shape[1 : above + 1], shape[above + 1 :][:axes], shape[above + 1 + axes :]
     if any(n != 1 for n in outer) or rows not in (1, lead.nrows):
-        raise mismatch(op, lead, x)
+        raise mismatch(lead, x)
     values, block = entries(namespace(x).reshape(x, (rows, *component, *inner)), axes, block_in(lead).sizes)
     entry = ("row" if above else "same") if rows == lead.nrows else "one"
     return _Form(values, block, entry)
 
 
-def _from_entries(op: str, x: RaggedArray, lead: RaggedArray, above: int, axes: int) -> _Form:
+def _from_entries(x: RaggedArray, lead: RaggedArray, above: int, axes: int) -> _Form:
     """One item for each component, ragged as the axes above them are."""
-    _agree_above(op, x, lead, above)
+    _agree_above(x, lead, above)
     return _Form(*entries(x.values, axes, block_in(lead).sizes), "same")
 
 
-def _agree_above(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> None:
+def _agree_above(x: RaggedArray, lead: RaggedArray, above: int) -> None:
     for level, (p, q) in enumerate(zip(lead.partitions[:above], x.partitions[:above], strict=True), start=1):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(op, p, q, level, outermost=level == 1)
+            agree(p, q, level, outermost=level == 1)
         elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
-            raise mismatch(op, lead, x, "Their outer axes must agree.")
+            raise mismatch(lead, x, "Their outer axes must agree.")
 
 
-def _outer(op: str, x: RaggedArray, lead: RaggedArray, above: int) -> str:
+def _outer(x: RaggedArray, lead: RaggedArray, above: int) -> str:
     """Whether the entries above the components are the same."""
-    _agree_above(op, x, lead, above)
+    _agree_above(x, lead, above)
     n, m = block_in(lead).nrows, x.partitions[above].nrows
     if n == m:
         return "same"
     if m == 1 and not above:
         return "one"
-    raise mismatch(op, lead, x)
+    raise mismatch(lead, x)
 
 
-def _from_rows(op: str, x: RaggedArray, lead: RaggedArray, above: int, entry: str) -> _Form:
+def _from_rows(x: RaggedArray, lead: RaggedArray, above: int, entry: str) -> _Form:
     """Rows with one ragged axis among those of the components."""
     parts = x.partitions[above:]
     rows = [p for p in parts if isinstance(p, RowPartition)]
     ahead = [p.length for p in parts[:-1] if isinstance(p, UniformPartition)]
     if len(rows) != 1 or any(n != 1 for n in ahead) or not isinstance(parts[-1], RowPartition):
         advice = "Make both one kind, with `ra.to_rows` or `ra.to_blocks`."
-        raise ValueError(error_text(op, f"blocks that broadcast with {lead.shape}", f"nested rows {x.shape}", advice))
+        raise ValueError(error_text(f"blocks that broadcast with {lead.shape}", f"nested rows {x.shape}", advice))
     sizes = namespace(rows[0].splits).reshape(rows[0].lengths, (rows[0].nrows, 1))
     axes = (*(1 for _ in ahead), None)
     block = BlockPartition(sizes, axes=axes, bound=x.capacity)
     return _Form(*absorb_inner_axes(x.values, block, len(block_in(lead).axes) - len(axes)), entry)
 
 
-def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: list[Any]) -> RaggedArray:
+def _template(forms: list[_Form | None], lead: RaggedArray, operands: list[Any]) -> RaggedArray:
     """The packed block that the operands broadcast to."""
     there = [(f, x) for f, x in zip(forms, operands, strict=True) if f is not None]
     other = next((x for _, x in there if x is not lead), lead)
@@ -147,7 +147,7 @@ def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: l
         found: Any = None
         for f, _ in there:
             if len(f.block.axes) != len(block.axes):
-                raise mismatch(op, lead, other, "A ragged axis meets a uniform one.")
+                raise mismatch(lead, other, "A ragged axis meets a uniform one.")
             n = f.block.axes[r]
             if n == 1:
                 continue
@@ -155,15 +155,15 @@ def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: l
             if found is None:
                 found = (n, size, f)
             elif (n is None) != (found[0] is None) or (n is not None and n != found[0]):
-                raise mismatch(op, lead, other)
+                raise mismatch(lead, other)
             elif n is None:
-                agree_sizes(op, found[1], size, len(lead.partitions) + r)
+                agree_sizes(found[1], size, len(lead.partitions) + r)
         axes.append(1 if found is None else found[0])
         if found is not None and found[0] is None:
             columns.append(found[1] if found[2].entry != "one" else _everywhere(found[1], block.nrows))
     sizes = as_table(columns, block.nrows, block.sizes)
     made = BlockPartition(sizes, axes=tuple(axes), bound=0)
-    _inner(op, there, lead)
+    _inner(there, lead)
     whole = [f.block for f, _ in there if f.block.axes == made.axes and f.entry == "same"]
     shared = next((b.sizes for b in whole if is_packed(b)), None)
     sizes = sizes if shared is None else shared
@@ -172,7 +172,7 @@ def _template(op: str, forms: list[_Form | None], lead: RaggedArray, operands: l
         total = known_total(made)
         if not isinstance(total, int):
             raise DynamicShapeError(
-                error_text(op, "one operand as large as the result", "traced sizes", "Broadcast outside jit.")
+                error_text("one operand as large as the result", "traced sizes", "Broadcast outside jit.")
             )
         bound = total
     final = BlockPartition(sizes, axes=made.axes, bound=bound)
@@ -189,16 +189,16 @@ def _everywhere(column: Array, n: int) -> Array:
     return xp.broadcast_to(column, (n,))
 
 
-def _inner(op: str, there: list[tuple[_Form, Any]], lead: RaggedArray) -> None:
+def _inner(there: list[tuple[_Form, Any]], lead: RaggedArray) -> None:
     shapes = [tuple(f.values.shape[1:]) for f, _ in there]
     for i in range(max(map(len, shapes))):
         sizes = {s[-1 - i] for s in shapes if len(s) > i} - {1}
         if len(sizes) > 1:
             x = next(x for f, x in there if x is not lead and len(f.values.shape) > i + 1)
-            raise mismatch(op, lead, x)
+            raise mismatch(lead, x)
 
 
-def agree_sizes(op: str, a: Array, b: Array, axis: int) -> None:
+def agree_sizes(a: Array, b: Array, axis: int) -> None:
     """Raise unless components have equal sizes along an axis, as far as can be known."""
     if a is b:
         return
@@ -212,10 +212,10 @@ def agree_sizes(op: str, a: Array, b: Array, axis: int) -> None:
         if (one != two).any():
             i = int((one != two).argmax())
             got = f"{one[i]} and {two[i]} at component {i}"
-            raise ValueError(error_text(op, f"equal sizes along axis {axis}", got, "Align the components first."))
+            raise ValueError(error_text(f"equal sizes along axis {axis}", got, "Align the components first."))
     elif k.checking():
         row = xp.argmax(xp.astype(a != b, xp.int32))
-        text = error_text(op, f"equal sizes along axis {axis}", "{a} and {b} at component {row}", "Align them first.")
+        text = error_text(f"equal sizes along axis {axis}", "{a} and {b} at component {row}", "Align them first.")
         k.check(xp.all(a == b), text, a=a[row], b=b[row], row=row)
 
 

@@ -9,7 +9,7 @@ from ..._errors import error_text
 Sizes = tuple[int | None, ...]
 
 
-def mismatch(op: str, x: Any, y: Any, advice: str = "") -> ValueError:
+def mismatch(x: Any, y: Any, advice: str = "") -> ValueError:
     """The error for two operands that do not fit; ``advice`` is given where shapes alone do not tell why."""
     big, small = (x, y) if len(x.shape) >= len(y.shape) else (y, x)
     want, got = tuple(big.shape), tuple(small.shape)
@@ -17,9 +17,9 @@ def mismatch(op: str, x: Any, y: Any, advice: str = "") -> ValueError:
     if ragged and len(want) == len(got) and 1 not in (want[0], got[0]) and want[0] != got[0]:
         counts = f"{x.shape[0]} and {y.shape[0]}"
         rows = "Take the same rows of both, or add empty ones with `ra.with_rows`."
-        return ValueError(error_text(op, "operands of equal row counts", counts, rows))
+        return ValueError(error_text("operands of equal row counts", counts, rows))
     advice = _lacking(want, got) or advice or _meeting(want, got, ragged)
-    return ValueError(error_text(op, f"shapes that broadcast with {want}", str(got), advice))
+    return ValueError(error_text(f"shapes that broadcast with {want}", str(got), advice))
 
 
 def _lacking(want: Sizes, got: Sizes) -> str:

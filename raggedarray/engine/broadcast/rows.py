@@ -37,16 +37,16 @@ class BroadcastPlan(NamedTuple):
     """Whether stretched rows agree: True, or traced."""
 
 
-def to_common_backend(op: str, operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
+def to_common_backend(operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
     """Bring operands into one library, without slack where the library trims it, and blocks to one form."""
     for i, x in enumerate(operands):
         if not (isinstance(x, RaggedArray) or is_scalar(x) or is_array(x)):
             advice = "Make a list an array first, with `ra.ragged` or `ra.asarray`."
             raise TypeError(
-                error_text(op, "ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
+                error_text("ragged arrays, arrays or numbers", f"{type(x).__name__} as operand {i}", advice)
             )
     arrays = [x.values if isinstance(x, RaggedArray) else x for x in operands if not is_scalar(x)]
-    k = common(op, arrays)
+    k = common(arrays)
     moved: list[Any] = []
     for x in operands:
         if isinstance(x, RaggedArray):
@@ -75,21 +75,21 @@ def _rebuilt(p: Any, part: tuple[Any, ...], moved: Iterator[Array]) -> Any:
     return RowPartition(*arrays) if arrays else p
 
 
-def plan(op: str, operands: list[Any]) -> BroadcastPlan:
+def plan(operands: list[Any]) -> BroadcastPlan:
     """Find how these operands (already of one library) meet, or say why they do not."""
     ragged = [x for x in operands if isinstance(x, RaggedArray)]
     if any(x.block is not None for x in ragged):
-        return BroadcastPlan(*meet_blocks(op, operands))
+        return BroadcastPlan(*meet_blocks(operands))
     first = ragged[0]
     if all(is_scalar(x) or x is first or _is_twin(x, first) for x in operands):
         same = ("same",) * (first.ragged_rank + 1)
         return BroadcastPlan(first, tuple(operands), tuple(None if is_scalar(x) else same for x in operands))
-    template, operands = _template(op, operands, ragged)
-    levels = [x if is_scalar(x) else _as_levels(op, x, template) for x in operands]
+    template, operands = _template(operands, ragged)
+    levels = [x if is_scalar(x) else _as_levels(x, template) for x in operands]
     states: list[tuple[State, ...] | None] = []
     ok: Any = True
     for x, given in zip(levels, operands, strict=True):
-        found, agrees = (None, True) if is_scalar(x) else _states(op, template, x, given)
+        found, agrees = (None, True) if is_scalar(x) else _states(template, x, given)
         states.append(found)
         ok = agrees if ok is True else ok if agrees is True else ok & agrees
     template = _smallest(template, levels, tuple(states))
@@ -101,7 +101,7 @@ def _is_twin(x: Any, first: RaggedArray) -> bool:
     return isinstance(x, RaggedArray) and x.partitions is first.partitions and x.values.shape == first.values.shape
 
 
-def _template(op: str, operands: list[Any], ragged: list[RaggedArray]) -> tuple[RaggedArray, list[Any]]:
+def _template(operands: list[Any], ragged: list[RaggedArray]) -> tuple[RaggedArray, list[Any]]:
     """The operand that the others are laid out over, stretched if need be, and the operands with it in its place."""
     arrays = [x for x in operands if not is_scalar(x)]
     tallest = max(ragged, key=lambda x: x.ragged_rank)
@@ -111,7 +111,7 @@ def _template(op: str, operands: list[Any], ragged: list[RaggedArray]) -> tuple[
     shapes = [(*(1,) * (ndim - x.ndim), *x.shape) for x in arrays]
     met = [{n for n in sizes if n != 1} for sizes in zip(*(s[: ndim - inner] for s in shapes), strict=True)]
     if any(len(sizes) > 1 for sizes in met):
-        return _tallest(op, arrays, ragged), operands
+        return _tallest(arrays, ragged), operands
     want = [sizes.pop() if sizes else 1 for sizes in met]
 
     def cost(x: RaggedArray) -> tuple[int, int, int]:
@@ -124,7 +124,7 @@ def _template(op: str, operands: list[Any], ragged: list[RaggedArray]) -> tuple[
     for level, n in enumerate(want):
         if t.shape[level] == n:
             continue
-        t = repeated(t, level, n) if n is not None else under_rows(op, t, level, _rows_of(op, t, level, arrays))
+        t = repeated(t, level, n) if n is not None else under_rows(t, level, _rows_of(t, level, arrays))
     return t, operands if t is chosen else [t if x is chosen else x for x in operands]
 
 
@@ -140,7 +140,7 @@ def _has_all_axes(t: RaggedArray, arrays: list[Any]) -> bool:
     return True
 
 
-def _tallest(op: str, arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArray:
+def _tallest(arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArray:
     """The operand to name where shapes do not fit, under the leading axes of others."""
     t = max(ragged, key=lambda x: (x.ragged_rank, x.ndim))
     ndim = max(x.ndim for x in arrays)
@@ -148,7 +148,7 @@ def _tallest(op: str, arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArr
     for x in arrays:
         for i, n in enumerate(x.shape[:extra] if x.ndim == ndim else ()):
             if n is None or (1 not in (n, sizes[i]) and n != sizes[i]):
-                raise mismatch(op, t, x)
+                raise mismatch(t, x)
             sizes[i] = n if sizes[i] == 1 else sizes[i]
     t = with_unit_axes(t, extra)
     for level, n in enumerate(sizes):
@@ -156,22 +156,22 @@ def _tallest(op: str, arrays: list[Any], ragged: list[RaggedArray]) -> RaggedArr
     return t
 
 
-def _rows_of(op: str, t: RaggedArray, level: int, arrays: list[Any]) -> RowPartition:
+def _rows_of(t: RaggedArray, level: int, arrays: list[Any]) -> RowPartition:
     """The rows along the axis ``level``, on which the template has size 1, of each of its entries above."""
     given = next(x for x in arrays if level - t.ndim + x.ndim >= 0 and x.shape[level - t.ndim] is None)
-    x = _as_levels(op, given, t)
-    states, _ = _states(op, t, x, given, above=level)
+    x = _as_levels(given, t)
+    states, _ = _states(t, x, given, above=level)
     p = x.partitions[level - 1]
     assert isinstance(p, RowPartition)
     if set(states) != {"same"}:
         p = RowPartition(t.kernels.call(_met_splits, t, x, states=states))
     if not t.kernels.is_concrete(p, t.partitions):
         got = f"traced row lengths of shapes {t.shape} and {tuple(given.shape)}"
-        raise DynamicShapeError(error_text(op, "one operand as large as the result", got, "Broadcast outside jit."))
+        raise DynamicShapeError(error_text("one operand as large as the result", got, "Broadcast outside jit."))
     return p
 
 
-def _as_levels(op: str, x: Any, template: RaggedArray) -> RaggedArray:
+def _as_levels(x: Any, template: RaggedArray) -> RaggedArray:
     """An operand with as many partitions as the template, right-aligned; dense axes are uniform levels."""
     missing = template.ndim - x.ndim
     if isinstance(x, RaggedArray):
@@ -185,7 +185,7 @@ def _as_levels(op: str, x: Any, template: RaggedArray) -> RaggedArray:
         item = tuple(rest)
     unfolded = template.ragged_rank - len(partitions)
     if unfolded < 0:
-        raise mismatch(op, template, x)
+        raise mismatch(template, x)
     for n in item[:unfolded]:
         partitions = (*partitions, UniformPartition(entries, n))
         entries *= n
@@ -193,9 +193,7 @@ def _as_levels(op: str, x: Any, template: RaggedArray) -> RaggedArray:
     return RaggedArray(values if values.shape == shape else namespace(values).reshape(values, shape), partitions)
 
 
-def _states(
-    op: str, t: RaggedArray, x: RaggedArray, given: Any, *, above: int | None = None
-) -> tuple[tuple[State, ...], Any]:
+def _states(t: RaggedArray, x: RaggedArray, given: Any, *, above: int | None = None) -> tuple[tuple[State, ...], Any]:
     """The state of an operand at each level of the template, and whether it agrees; raises if an axis does not fit.
 
     ``above`` names a level at which to stop.
@@ -207,7 +205,7 @@ def _states(
     elif rows == 1:
         state = "one"
     else:
-        raise mismatch(op, t, given)
+        raise mismatch(t, given)
     states = [state]
     for level, (pt, px) in enumerate(zip(t.partitions, x.partitions, strict=True), start=1):
         if level == above:
@@ -220,21 +218,21 @@ def _states(
             elif stretches:
                 state = "index" if state == "same" else state
             else:
-                raise mismatch(op, t, given)
+                raise mismatch(t, given)
         elif isinstance(pt, RowPartition):
             if state == "same":
-                agree(op, pt, px, level, outermost=is_uniform(t.partitions[: level - 1]))
+                agree(pt, px, level, outermost=is_uniform(t.partitions[: level - 1]))
             else:
                 met = kernels(px.splits).call(_met_lengths, t, x, states=tuple(states))
-                agrees = agree_lengths(op, pt, met, level)
+                agrees = agree_lengths(pt, met, level)
                 ok = agrees if ok is True else ok & agrees
                 state = "index"
         else:
-            raise mismatch(op, t, given)
+            raise mismatch(t, given)
         states.append(state)
     for a, b in zip(reversed(t.inner_shape), reversed(x.inner_shape), strict=False):
         if a != b and 1 not in (a, b):
-            raise mismatch(op, t, given)
+            raise mismatch(t, given)
     return tuple(states), ok
 
 

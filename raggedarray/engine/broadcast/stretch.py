@@ -38,11 +38,11 @@ def _repeated(values: Array, below: tuple[Partition, ...], *, n: int, capacities
     return take_rows(values, below, rows, capacities)
 
 
-def under_rows(op: str, x: RaggedArray, level: int, rows: RowPartition) -> RaggedArray:
+def under_rows(x: RaggedArray, level: int, rows: RowPartition) -> RaggedArray:
     """The axis ``level``, of size 1, as often as ``rows`` say; all structure can be read."""
     k, total = x.kernels, known_used(rows)
     which = k.call(_above, rows, count=total if k.has_exact_sizes else bucket_size(total))
-    flat = taken_rows(op, RaggedArray(x.values, x.partitions[level:]), which, k.host(which), None)
+    flat = taken_rows(RaggedArray(x.values, x.partitions[level:]), which, k.host(which), None)
     return RaggedArray(flat.values, (*x.partitions[: level - 1], rows, *flat.partitions))
 
 

@@ -36,7 +36,6 @@ class Work:
 
     def __init__(
         self,
-        op: str,
         body: Body,
         forms: list[Form],
         rule: Rule,
@@ -50,9 +49,9 @@ class Work:
         views: bool = True,
         static: tuple[tuple[str, Any], ...] = (),
     ) -> None:
-        self.op, self.body, self.forms, self.rule = op, body, tuple(forms), rule
+        self.body, self.forms, self.rule = body, tuple(forms), rule
         self.extras, self.bucket, self.static = extras, bucket, static
-        self.capacity: int | None = None if capacity is None else sizes_of(op, capacity)
+        self.capacity: int | None = None if capacity is None else sizes_of(capacity)
         self.inline = inline
         """Whether the body is the user's, of which no compiled program is kept."""
         self.whole = whole
@@ -83,10 +82,10 @@ class Work:
             if need != have and not self.whole:
                 want, got = f"a plan for {need} ragged axes of the operands", f"one for {have}"
                 advice = "Make it of the same operands, with `ra.BucketPlan.make`."
-                raise ValueError(error_text(self.op, want, got, advice))
+                raise ValueError(error_text(want, got, advice))
         elif bucket is not None and bucket not in ("exact", "padded"):
             want = "bucket 'exact', 'padded' or a BucketPlan"
-            raise ValueError(error_text(self.op, want, repr(bucket), "Pass `bucket=` one of these."))
+            raise ValueError(error_text(want, repr(bucket), "Pass `bucket=` one of these."))
 
     def run(self) -> list[Any]:
         """The results, put together."""
@@ -101,7 +100,7 @@ class Work:
             return self._planned(bucket, tables)
         if not known:
             advice = "Pass `bucket=`, a `ra.BucketPlan` made outside jit."
-            raise DynamicShapeError(error_text(self.op, "sizes that can be read", "traced ones", advice))
+            raise DynamicShapeError(error_text("sizes that can be read", "traced ones", advice))
         hx = host_namespace()
         table = hx.concat([kernels(t).host(t).astype("int64") for t in tables], axis=1)
         used = used_components(self.forms[0])
@@ -160,7 +159,6 @@ class Work:
 
     def _overflow(self, missing: str) -> str:
         return error_text(
-            self.op,
             "components that the buckets hold",
             f"{missing} without a place",
             "Make the plan of a larger batch, or with more by `ra.BucketPlan.make(x, headroom=)`.",
@@ -200,7 +198,7 @@ class Work:
         for w, h in zip(want, have, strict=True):
             if len(w) != len(h) or (not exact and any(m is READ or m > n for m, n in zip(w, h, strict=True))):
                 advice = "Call `ra.map_components(f, x, shape=)` with a function of the sizes."
-                raise ValueError(error_text(self.op, f"a result of shape {w}", f"{h}", advice))
+                raise ValueError(error_text(f"a result of shape {w}", f"{h}", advice))
 
     def _read_off(self, of_buckets: list[int]) -> Array:
         like = self.forms[0].block.sizes
@@ -218,7 +216,7 @@ class Work:
         twin = packed_like(sizes, self.forms, self.sizes)
         block = block_of_sizes(sizes[:count], 0, kernels(first.block.sizes)) if twin is None else twin
         places = sum(prod(p.shape[: count + 1]) for p in parts)
-        bound, ok = bound_of(self.op, block, twin, places, self.capacity)
+        bound, ok = bound_of(block, twin, places, self.capacity)
         block = block if block.bound == bound else BlockPartition(block.sizes, axes=block.axes, bound=bound)
         values = self.k.call(pack_results, parts, place, block, count=count)
         return reassemble(first, block, fill_unless(fill_unless(values, self.ok), ok), self.forms)
@@ -258,7 +256,7 @@ class Work:
         inner = pieces[0].shape[count:]
         values = xp.concat([xp.reshape(p, (prod(p.shape[:count]), *inner)) for p in pieces])
         if self.capacity is not None:
-            check_capacity(self.op, values.shape[0], self.capacity, "a capacity", "capacity=")
+            check_capacity(values.shape[0], self.capacity, "a capacity", "capacity=")
         twin = packed_like(sizes, self.forms, self.sizes)
         block = block_of_sizes(sizes[:count], values.shape[0], kernels(first.block.sizes)) if twin is None else twin
         if block.bound != values.shape[0]:
@@ -270,21 +268,21 @@ def _unstack(stack: Array) -> list[Array]:
     return [stack[i, ...] for i in range(stack.shape[0])]
 
 
-def bound_of(op: str, block: BlockPartition, twin: Any, limit: int | None, capacity: int | None) -> tuple[int, Any]:
+def bound_of(block: BlockPartition, twin: Any, limit: int | None, capacity: int | None) -> tuple[int, Any]:
     """Capacity of a packed result, and whether it holds: as much as it needs, or the least of what is known."""
     k = kernels(block.sizes)
     if k.is_concrete(block.sizes):
         host = k.host(block.sizes).astype("int64")
         need = int(host.prod(axis=1).sum()) * prod(tuple(n for n in block.axes if n is not None))
         if capacity is not None:
-            check_capacity(op, need, capacity, "a capacity", "capacity=")
+            check_capacity(need, capacity, "a capacity", "capacity=")
             return capacity, True
         if k.has_exact_sizes:
             return need, True
         return (twin.bound if twin is not None and twin.bound >= need else bucket_size(need, minimum=1)), True
     if capacity is None:
         return (twin.bound if twin is not None or limit is None else limit), True
-    return capacity, check_capacity(op, kernels(block.sizes).call(_need, block), capacity, "a capacity", "capacity=")
+    return capacity, check_capacity(kernels(block.sizes).call(_need, block), capacity, "a capacity", "capacity=")
 
 
 def _need(block: BlockPartition) -> Array:

@@ -56,7 +56,7 @@ def any_ragged(*xs: Any) -> bool:
     return any(isinstance(x, RaggedArray) for x in xs)
 
 
-def form_of(op: str, x: RaggedArray) -> Form:
+def form_of(x: RaggedArray) -> Form:
     """The innermost components of ``x``."""
     *above, last = x.partitions
     block = x.block
@@ -79,22 +79,22 @@ def form_of_entries(values: Array, lead: Form) -> Form:
     return Form(flat, block, lead.above, lead.nrows, as_last(block))
 
 
-def same_structure(op: str, forms: list[Form]) -> None:
+def same_structure(forms: list[Form]) -> None:
     """Raise, naming the first differing place, unless operands have the same levels above as many components."""
     first = forms[0]
     for i, form in enumerate(forms[1:], start=1):
         if len(form.above) != len(first.above):
             want, got = f"{len(first.above)} levels above the components", f"{len(form.above)} in operand {i}"
-            raise ValueError(error_text(op, want, got, "Nest both alike."))
+            raise ValueError(error_text(want, got, "Nest both alike."))
         for level, (p, q) in enumerate(zip(first.above, form.above, strict=True), start=1):
             if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-                agree(op, p, q, level, outermost=level == 1)
+                agree(p, q, level, outermost=level == 1)
             elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
                 want, got = f"operands with one structure along axis {level}", f"another in operand {i}"
-                raise ValueError(error_text(op, want, got, "Nest both alike."))
+                raise ValueError(error_text(want, got, "Nest both alike."))
         if form.block.nrows != first.block.nrows:
             want, got = f"{first.block.nrows} components", f"{form.block.nrows} in operand {i}"
-            raise ValueError(error_text(op, want, got, "Pass one component for each."))
+            raise ValueError(error_text(want, got, "Pass one component for each."))
 
 
 def used_components(form: Form) -> Any:
@@ -127,7 +127,7 @@ def reassemble(form: Form, block: BlockPartition | None, values: Array, like: tu
     One that agrees with an operand of ``like`` takes the partition of that operand, which is the same then.
     """
     if block is None:
-        return rebuild(form.nrows, form.above, values)
+        return rebuild(form.above, values)
     last: Any = as_last(block)
     if block.axes == (None,):
         twin = next((f for f in like if isinstance(f.origin, RowPartition) and f.block is block), None)

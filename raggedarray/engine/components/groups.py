@@ -26,7 +26,7 @@ def block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]
     found = Groups(x.nrows, (as_last(made),), segments, new=True)
     advice = "Call `ra.with_capacity(x, n)` first."
     if x.kernels.checking():
-        text = error_text("reduction", "a capacity of at least {need}", f"{limit}", advice)
+        text = error_text("a capacity of at least {need}", f"{limit}", advice)
         x.kernels.check(need <= limit, text, need=need)
     return found, need <= limit
 
@@ -39,7 +39,7 @@ def rebuild_components(x: RaggedArray, made: Any, values: Array, units: tuple[in
     block = BlockPartition(made.sizes, axes=tuple(axes), bound=made.bound)
     if None not in axes:
         uniform = uniform_levels(block.nrows, tuple(n or 0 for n in axes))
-        return rebuild(x.nrows, (*x.partitions[:-1], *uniform), values)
+        return rebuild((*x.partitions[:-1], *uniform), values)
     if axes == [None]:
         return RaggedArray(values, (*x.partitions[:-1], RowPartition(x.kernels.call(component_splits, block))))
     return RaggedArray(values, (*x.partitions[:-1], as_last(block)))

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import DynamicShapeError, error_text
+from ..._errors import DynamicShapeError, error_text, named
 from ..._typing import Array
 from ...backends import kernels, kind, register
 from ..bucket_size import bucket_size
@@ -44,6 +44,7 @@ class BucketPlan:
     waste: float = field(default=0.0, compare=False)
 
     @staticmethod
+    @named("BucketPlan.make")
     def make(*xs: Any, headroom: float = 2.0, max_buckets: int = 24, mantissa_bits: int = 1) -> "BucketPlan":
         """A plan for functions of these operands; plain arrays among them need none.
 
@@ -51,20 +52,21 @@ class BucketPlan:
         least, until at most ``max_buckets`` are left. A bucket that ``c`` components of this batch fall into gets
         ``c + headroom * sqrt(c)`` places: so many standard deviations of a random batch.
         """
-        forms = [form_of("BucketPlan.make", x) for x in xs if isinstance(x, RaggedArray)]
+        forms = [form_of(x) for x in xs if isinstance(x, RaggedArray)]
         if not forms:
-            raise TypeError(error_text("BucketPlan.make", "a RaggedArray", "none", "Pass the operands."))
+            raise TypeError(error_text("a RaggedArray", "none", "Pass the operands."))
         return BucketPlan.from_sizes(
             *(f.block.sizes for f in forms), headroom=headroom, max_buckets=max_buckets, mantissa_bits=mantissa_bits
         )
 
     @staticmethod
+    @named("BucketPlan.from_sizes")
     def from_sizes(*sizes: Array, headroom: float = 2.0, max_buckets: int = 24, mantissa_bits: int = 1) -> "BucketPlan":
         """The same from the sizes of each operand's components along its ragged axes: ``int[n, R]``."""
-        table, groups = _joined("BucketPlan.from_sizes", sizes)
+        table, groups = _joined(sizes)
         if not 0 <= headroom < 1 << 31 or max_buckets < 1:
             want, got = "headroom >= 0 and max_buckets >= 1", f"{headroom} and {max_buckets}"
-            raise ValueError(error_text("BucketPlan.from_sizes", want, got, "Pass such numbers."))
+            raise ValueError(error_text(want, got, "Pass such numbers."))
         rounded = [[bucket_size(n, mantissa_bits=mantissa_bits, minimum=1) for n in row] for row in table.tolist()]
         found: dict[tuple[int, ...], int] = {}
         for row in rounded:
@@ -80,14 +82,15 @@ class BucketPlan:
         """Places of all buckets."""
         return sum(n for _, n in self.buckets)
 
+    @named("BucketPlan.padding_waste")
     def padding_waste(self, *xs: Any) -> float:
         """Share of padding among the elements of all places, for this batch (readable, not under jit)."""
-        sizes = [form_of("BucketPlan", x).block.sizes for x in xs if isinstance(x, RaggedArray)]
-        table, groups = _joined("BucketPlan.padding_waste", sizes)
+        sizes = [form_of(x).block.sizes for x in xs if isinstance(x, RaggedArray)]
+        table, groups = _joined(sizes)
         if groups != self.groups:
             got = f"{groups}"
             want = f"operands with {self.groups} ragged axes"
-            raise ValueError(error_text("BucketPlan.padding_waste", want, got, "Pass those of the plan."))
+            raise ValueError(error_text(want, got, "Pass those of the plan."))
         return self._waste(table)
 
     def _waste(self, table: Any) -> float:
@@ -102,27 +105,23 @@ class BucketPlan:
 register(BucketPlan, static=True)
 
 
-def _joined(op: str, sizes: Any) -> tuple[Any, tuple[int, ...]]:
+def _joined(sizes: Any) -> tuple[Any, tuple[int, ...]]:
     """Sizes of all operands side by side, on the host."""
     hx = host_namespace()
     tables: list[Any] = []
     for i, s in enumerate(sizes):
         s = s if hasattr(s, "shape") else hx.asarray(s)
         if not kernels(s).is_concrete(s):
-            raise DynamicShapeError(
-                error_text(op, "sizes that can be read", "traced ones", "Make the plan outside jit.")
-            )
+            raise DynamicShapeError(error_text("sizes that can be read", "traced ones", "Make the plan outside jit."))
         table = kernels(s).host(s).astype("int64")
         if kind(s.dtype) not in ("int", "uint") or (table < 0).any():
             got = f"dtype {s.dtype}" if kind(s.dtype) not in ("int", "uint") else f"{int(table.min())}"
-            raise ValueError(error_text(op, "integer sizes of 0 or more", got, "Pass sizes of components."))
+            raise ValueError(error_text("integer sizes of 0 or more", got, "Pass sizes of components."))
         if table.ndim != 2:
-            raise ValueError(
-                error_text(op, "sizes of shape (n, R)", f"{table.shape}", "Pass a row for each component.")
-            )
+            raise ValueError(error_text("sizes of shape (n, R)", f"{table.shape}", "Pass a row for each component."))
         if tables and table.shape[0] != tables[0].shape[0]:
             want, got = f"{tables[0].shape[0]} components", f"{table.shape[0]} in operand {i}"
-            raise ValueError(error_text(op, want, got, "Pass one component for each."))
+            raise ValueError(error_text(want, got, "Pass one component for each."))
         tables.append(table)
     return hx.concat(tables, axis=1), tuple(t.shape[1] for t in tables)
 

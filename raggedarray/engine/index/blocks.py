@@ -30,28 +30,28 @@ from .rows import perform
 SIZES = "Check `x.nested_size()`."
 
 
-def block_getitem(x: RaggedArray, items: list[Any], *, op: str = "getitem", capacity: int | None = None) -> Any:
+def block_getitem(x: RaggedArray, items: list[Any], *, capacity: int | None = None) -> Any:
     """A key with one item for each axis, and new axes; at most one index array.
 
     ``capacity`` is that of components which an index array picks.
     """
-    k = common(op, [x.values, *(i for i in items if is_array(i))])
+    k = common([x.values, *(i for i in items if is_array(i))])
     x = move_to(k, x)
     axis = len(x.partitions)
     leading = next((n for n, i in enumerate(items) if i is not None), len(items))
     cut_at = _position(items, axis)
     outer, rest = items[leading:cut_at], items[cut_at:]
-    ints = next((n for n, i in enumerate(outer) if i is not None and _single(op, i) is None), len(outer))
+    ints = next((n for n, i in enumerate(outer) if i is not None and _single(i) is None), len(outer))
     out: Any = x
     is_row = any(i is not None for i in outer[:ints]) and all(i is None or _is_all(i) for i in outer[ints:])
     if is_row and kernels(block_in(x).sizes).is_concrete(x.partitions):
-        out, leading, outer = _row(op, x, outer[:ints]), leading + outer[:ints].count(None), outer[ints:]
+        out, leading, outer = _row(x, outer[:ints]), leading + outer[:ints].count(None), outer[ints:]
     if any(not (i is None or _is_all(i)) for i in outer):
-        out, outer = _picked(op, x, outer, capacity), []
+        out, outer = _picked(x, outer, capacity), []
     if not isinstance(out, RaggedArray):
-        return _plain(op, k, out, [None] * leading + rest, axis)
+        return _plain(k, out, [None] * leading + rest, axis)
     added = tuple(leading + n for n, i in enumerate(outer) if i is None)
-    out = _within(op, out, rest, axis)
+    out = _within(out, rest, axis)
     for _ in range(leading):
         out = _leading(out)
     return x.__array_namespace__().expand_dims(out, axis=added) if added else out
@@ -76,7 +76,7 @@ def _is_all(item: Any) -> bool:
     return isinstance(item, slice) and item == slice(None)
 
 
-def _single(op: str, item: Any) -> int | None:
+def _single(item: Any) -> int | None:
     """An int, if the item is one that can be read."""
     if isinstance(item, slice) or item is None or (is_array(item) and item.ndim):
         return None
@@ -88,36 +88,36 @@ def _single(op: str, item: Any) -> int | None:
         return as_int(item)
     except TypeError:
         got = f"{type(item).__name__} {item!r}"
-        raise IndexError(error_text(op, "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
+        raise IndexError(error_text("ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
 
 
-def _in_range(op: str, i: int, n: int, axis: int, advice: str = SHAPE) -> int:
+def _in_range(i: int, n: int, axis: int, advice: str = SHAPE) -> int:
     if not -n <= i < n:
         what = f"a row from {-n} to {n - 1}" if axis == 0 else f"an index from {-n} to {n - 1} on axis {axis}"
-        raise IndexError(error_text(op, what, str(i), "Check `len(x)`." if axis == 0 else advice))
+        raise IndexError(error_text(what, str(i), "Check `len(x)`." if axis == 0 else advice))
     return i % n
 
 
-def _row(op: str, x: RaggedArray, ints: list[Any]) -> Any:
+def _row(x: RaggedArray, ints: list[Any]) -> Any:
     """What lies below one entry, whose indices along the first axes are given: a component, or rows of them."""
     out: Any = x
     for axis, item in enumerate(i for i in ints if i is not None):
-        i = _in_range(op, _single(op, item) or 0, out.nrows, axis, SIZES)
-        out = rows_of(out, [i], op, "")[0]
+        i = _in_range(_single(item) or 0, out.nrows, axis, SIZES)
+        out = rows_of(out, [i], "")[0]
     return out
 
 
-def _plain(op: str, k: Kernels, component: Array, items: list[Any], axis: int) -> Any:
+def _plain(k: Kernels, component: Array, items: list[Any], axis: int) -> Any:
     """A key for one component."""
     values = component[None, ...]
-    steps, operands = plain_steps(op, k, values, items, axis, SIZES)
+    steps, operands = plain_steps(k, values, items, axis, SIZES)
     if all(step == ALL for step in steps):
         return component
     values = k.call(index_inner, values, operands, inner=steps)
     return values[0, ...] if values.ndim > 1 else values[0]
 
 
-def _picked(op: str, x: RaggedArray, outer: list[Any], capacity: int | None) -> RaggedArray:
+def _picked(x: RaggedArray, outer: list[Any], capacity: int | None) -> RaggedArray:
     """Other components, by a key for the axes above them."""
     block = block_in(x)
     k, xp = kernels(block.sizes), namespace(block.sizes)
@@ -130,32 +130,32 @@ def _picked(op: str, x: RaggedArray, outer: list[Any], capacity: int | None) -> 
         and k.has_exact_sizes
     ):
         return _run(x, *first.indices(x.nrows)[:2])
-    above = rebuild(x.nrows, x.partitions[:-1], xp.arange(block.nrows, dtype=block.sizes.dtype))
+    above = rebuild(x.partitions[:-1], xp.arange(block.nrows, dtype=block.sizes.dtype))
     if isinstance(above, RaggedArray):
-        if _single(op, first) is not None and not k.is_concrete(x.partitions):
+        if _single(first) is not None and not k.is_concrete(x.partitions):
             advice = "Use `ra.take(x, indices, capacity=)`."
-            raise DynamicShapeError(error_text(op, "a row whose length can be read", "a traced one", advice))
-        plan = read(op, above, outer)
-        found, steps = perform(op, plan), (*plan.steps, *plan.inner)
+            raise DynamicShapeError(error_text("a row whose length can be read", "a traced one", advice))
+        plan = read(above, outer)
+        found, steps = perform(plan), (*plan.steps, *plan.inner)
     else:
         numbers = above[None, ...]
-        steps, operands = plain_steps(op, k, numbers, outer, 0)
+        steps, operands = plain_steps(k, numbers, outer, 0)
         found = k.call(index_inner, numbers, operands, inner=steps)[0, ...]
     if not found.ndim:
         advice = "Use `ra.to_padded`."
-        raise DynamicShapeError(error_text(op, "a component of known size", "traced sizes", advice))
+        raise DynamicShapeError(error_text("a component of known size", "traced sizes", advice))
     found = inner_axes_to_levels(found, found.ndim - 1)
     made: BlockPartition = k.call(numbered, block, found.values, found.partitions)
-    bound, ok = _bound(op, made, steps, capacity)
+    bound, ok = _bound(made, steps, capacity)
     made = BlockPartition(made.sizes, made.strides, made.offsets, axes=made.axes, bound=bound)
     return RaggedArray(fill_unless(x.values, ok), (*found.partitions, as_last(made)))
 
 
-def _bound(op: str, made: BlockPartition, steps: Any, capacity: int | None) -> tuple[int, Any]:
+def _bound(made: BlockPartition, steps: Any, capacity: int | None) -> tuple[int, Any]:
     """A static limit of the elements of components that were picked, and whether they fit it."""
     k = kernels(made.sizes)
     if capacity is not None:
-        return capacity, check_capacity(op, component_splits(made)[-1], capacity, "a capacity", "capacity=")
+        return capacity, check_capacity(component_splits(made)[-1], capacity, "a capacity", "capacity=")
     repeats = [step.repeats for step in steps]
     if all(n is not None and n <= 1 for n in repeats):
         return made.bound, True
@@ -164,7 +164,7 @@ def _bound(op: str, made: BlockPartition, steps: Any, capacity: int | None) -> t
         return (total if k.has_exact_sizes else made.bound if total <= made.bound else bucket_size(total)), True
     if None in repeats:
         advice = "Call `ra.take(x, indices, capacity=)`."
-        raise DynamicShapeError(error_text(op, "a static capacity", "traced components", advice))
+        raise DynamicShapeError(error_text("a static capacity", "traced components", advice))
     return made.bound * prod(repeats), True
 
 
@@ -178,13 +178,13 @@ def _run(x: RaggedArray, start: int, stop: int) -> RaggedArray:
     return RaggedArray(values, (as_last(part),))
 
 
-def _within(op: str, x: RaggedArray, items: list[Any], axis: int) -> Any:
+def _within(x: RaggedArray, items: list[Any], axis: int) -> Any:
     """A key for the component axes and the inner ones, the first of them called ``axis``."""
     block, k = block_in(x), x.kernels
     cut_at = _position(items, len(block.axes))
     inside, inner = items[:cut_at], items[cut_at:]
     if any(not _is_all(i) for i in inner):
-        steps, operands = plain_steps(op, k, x.values, inner, axis + len(block.axes))
+        steps, operands = plain_steps(k, x.values, inner, axis + len(block.axes))
         x = RaggedArray(k.call(index_inner, x.values, operands, inner=steps), x.partitions)
     r = 0
     for item in inside:
@@ -195,11 +195,11 @@ def _within(op: str, x: RaggedArray, items: list[Any], axis: int) -> Any:
         if _is_all(item):
             r += 1
         elif isinstance(item, slice):
-            x, r = over(x, _sliced(block, r, bounds_of(op, item))), r + 1
+            x, r = over(x, _sliced(block, r, bounds_of(item))), r + 1
         elif is_array(item) and item.ndim:
-            x, r = taken_along(op, x, r, item, axis), r + int(item.ndim)
+            x, r = taken_along(x, r, item, axis), r + int(item.ndim)
         else:
-            x = _at(op, x, r, item, axis)
+            x = _at(x, r, item, axis)
         axis += 1
     return without_ragged(x)
 
@@ -223,19 +223,19 @@ def _slice_bounds(size: Array, *, bounds: Any) -> tuple[Array, Array]:
     return xp.where(count > 0, first, xp.zeros_like(first)), count
 
 
-def _at(op: str, x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
+def _at(x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
     """One entry of each component along a component axis, called ``axis``."""
     block = block_in(x)
     size, k, xp = extents(block)[r], kernels(block.sizes), namespace(block.sizes)
-    i = _single(op, item)
+    i = _single(item)
     if isinstance(size, int):
         if i is not None:
-            where = xp.full((block.nrows,), _in_range(op, i, size, axis), dtype=block.sizes.dtype)
+            where = xp.full((block.nrows,), _in_range(i, size, axis), dtype=block.sizes.dtype)
             return over(x, at_index(block, r, where))
         size = xp.full((block.nrows,), size, dtype=block.sizes.dtype)
     wanted = to_dtype(item if i is None else max(min(i, INDEX_LIMIT), -INDEX_LIMIT), block.sizes)
     # components that have no elements because another axis is empty, or that are slack, lack nothing
-    need_index(op, x, r, wanted, axis)
+    need_index(x, r, wanted, axis)
     at = xp.where(wanted < 0, wanted + size, xp.broadcast_to(wanted, size.shape))
     fits = (at >= 0) & (at < size)
     if k.is_concrete(fits):

@@ -44,7 +44,6 @@ ALL, NEW = Step("all"), Step("new")
 
 @dataclass
 class _Walk:
-    op: str
     like: Array
     counts: tuple[int, ...]
     partitions: tuple[Partition, ...]
@@ -67,11 +66,10 @@ def select(
     *,
     steps: Any,
     inner: Any,
-    op: str,
 ) -> tuple[Array, tuple[Partition, ...], tuple[Any, ...]]:
     """Values, partitions and what was missing. ``fill`` None is the default of the dtype."""
     values = index_inner(values, operands, inner=inner)
-    w = _Walk(op, library(partitions, values), entry_counts(partitions, values.shape[0]), partitions, operands)
+    w = _Walk(library(partitions, values), entry_counts(partitions, values.shape[0]), partitions, operands)
     for step in steps:
         _advance(w, step)
     if w.index is None:
@@ -215,7 +213,7 @@ def _limit(w: _Walk, each: int | None) -> int:
         if kernels(w.like).has_exact_sizes:
             return 0
         raise DynamicShapeError(
-            error_text(w.op, "a static capacity", "traced rows or lengths", "Call `ra.take(x, indices, capacity=)`.")
+            error_text("a static capacity", "traced rows or lengths", "Call `ra.take(x, indices, capacity=)`.")
         )
     return min(sizes)
 

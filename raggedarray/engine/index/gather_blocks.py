@@ -37,7 +37,7 @@ def numbered(block: BlockPartition, index: Array, above: Any) -> BlockPartition:
     return chosen(block, xp.where(there, index, xp.asarray(block.nrows, dtype=index.dtype)), block.bound)
 
 
-def need_index(op: str, x: RaggedArray, r: int, wanted: Array, axis: int) -> None:
+def need_index(x: RaggedArray, r: int, wanted: Array, axis: int) -> None:
     """Raise, or check at run time, where a component in use lacks an index along its axis ``r``, called ``axis``."""
     block = block_in(x)
     k = kernels(block.sizes)
@@ -50,12 +50,12 @@ def need_index(op: str, x: RaggedArray, r: int, wanted: Array, axis: int) -> Non
             row = int(k.host(bad).argmax())
             n, known = int(k.host(size)[row]), k.host(wanted).reshape(-1)
             i = int(known[(known < -n) | (known >= n)][0])
-            raise IndexError(error_text(op, what, f"{i} in component {row} of size {n}", "Use a slice."))
+            raise IndexError(error_text(what, f"{i} in component {row} of size {n}", "Use a slice."))
     elif k.checking():
         xp = namespace(size)
         row = xp.argmax(xp.astype(bad, size.dtype))
         i = xp.where(high >= size[row], high, low)
-        text = error_text(op, what, "{i} in component {row} of size {n}", "Use a slice.")
+        text = error_text(what, "{i} in component {row} of size {n}", "Use a slice.")
         k.check(~xp.any(bad), text, i=i, row=row, n=size[row])
 
 
@@ -101,21 +101,21 @@ def without_ragged(x: RaggedArray) -> Any:
     size = element_count(block)
     values = x.values[:size, ...] if is_packed(block) else x.kernels.call(_gather, x.values, block, size=size)
     uniform = uniform_levels(block.nrows, tuple(n or 0 for n in block.axes))
-    return rebuild(x.nrows, (*x.partitions[:-1], *uniform), values)
+    return rebuild((*x.partitions[:-1], *uniform), values)
 
 
 def _gather(values: Array, block: BlockPartition, *, size: int) -> Array:
     return kernels(values).pick(values, addresses(block, elements(block, size), values.shape[0]))
 
 
-def taken_along(op: str, x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
+def taken_along(x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
     """The same entries of every component along a component axis, by an index array."""
     block = block_in(x)
     if kind(item.dtype) not in ("int", "uint"):
-        raise IndexError(error_text(op, "an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
+        raise IndexError(error_text("an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
     k = kernels(block.sizes)
     wanted = index_like(block.sizes, item)
-    need_index(op, x, r, wanted, axis)
+    need_index(x, r, wanted, axis)
     old = extents(block)
     made = of_extents((*old[:r], *(int(n) for n in wanted.shape), *old[r + 1 :]), block, 0)
     total = known_total(made)

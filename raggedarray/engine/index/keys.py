@@ -36,20 +36,18 @@ class IndexPlan(NamedTuple):
 def as_items(key: Any) -> tuple[Any, ...]:
     """The parts of a key; lists as arrays."""
     items = key if isinstance(key, tuple) else (key,)
-    return tuple(
-        common("getitem", []).asarray(i, dtype=None if i else "int32") if isinstance(i, list) else i for i in items
-    )
+    return tuple(common([]).asarray(i, dtype=None if i else "int32") if isinstance(i, list) else i for i in items)
 
 
-def expand(op: str, items: tuple[Any, ...], shape: Any) -> list[Any]:
+def expand(items: tuple[Any, ...], shape: Any) -> list[Any]:
     """One item per axis, and the new axes; masks as the index arrays of what is true in them."""
     taken = [1 if i is not None and i is not ... else 0 for i in items]
     taken = [i.ndim if _is_mask(i) else t for i, t in zip(items, taken, strict=True)]
     if sum(taken) > len(shape):
-        raise IndexError(error_text(op, f"at most {len(shape)} indices", str(sum(taken)), "Check `x.shape`."))
+        raise IndexError(error_text(f"at most {len(shape)} indices", str(sum(taken)), "Check `x.shape`."))
     dots = [n for n, i in enumerate(items) if i is ...]
     if len(dots) > 1:
-        raise IndexError(error_text(op, "one `...`", str(len(dots)), "Write the other axes as `:`."))
+        raise IndexError(error_text("one `...`", str(len(dots)), "Write the other axes as `:`."))
     fill = [slice(None)] * (len(shape) - sum(taken))
     cut = dots[0] if dots else len(items)
     parts = [*items[:cut], *fill, *items[cut + 1 :]]
@@ -57,7 +55,7 @@ def expand(op: str, items: tuple[Any, ...], shape: Any) -> list[Any]:
     axis = 0
     for item in parts:
         if _is_mask(item):
-            out += _true_index(op, item, shape[axis : axis + item.ndim], axis)
+            out += _true_index(item, shape[axis : axis + item.ndim], axis)
             axis += item.ndim
             continue
         out.append(item)
@@ -69,21 +67,21 @@ def _is_mask(item: Any) -> bool:
     return is_array(item) and not isinstance(item, RaggedArray) and item.ndim > 0 and kind(item.dtype) == "bool"
 
 
-def _true_index(op: str, mask: Any, shape: Any, axis: int) -> list[Any]:
+def _true_index(mask: Any, shape: Any, axis: int) -> list[Any]:
     if tuple(mask.shape) != tuple(shape):
         got = f"bool {tuple(mask.shape)}"
-        raise IndexError(error_text(op, f"a mask of shape {tuple(shape)} at axis {axis}", got, "Use a ragged mask."))
+        raise IndexError(error_text(f"a mask of shape {tuple(shape)} at axis {axis}", got, "Use a ragged mask."))
     if not kernels(mask).is_concrete(mask):
         advice = "Call `ra.boolean_mask(x, mask, size=)`." if axis == 0 else "Use `ra.where(mask, x, 0)`."
         what = "a static row count" if axis == 0 else "a mask that can be read"
-        raise DynamicShapeError(error_text(op, what, "a traced mask" if axis == 0 else "a traced one", advice))
-    return [common(op, []).index(i) for i in kernels(mask).host(mask).nonzero()]
+        raise DynamicShapeError(error_text(what, "a traced mask" if axis == 0 else "a traced one", advice))
+    return [common([]).index(i) for i in kernels(mask).host(mask).nonzero()]
 
 
-def read(op: str, x: RaggedArray, items: list[Any]) -> IndexPlan:
+def read(x: RaggedArray, items: list[Any]) -> IndexPlan:
     """The steps of a key without ragged parts and masks, one item per axis of ``x``."""
     arrays = [i for i in items if is_array(i) and i.ndim]
-    k = common(op, [x.values, *arrays])
+    k = common([x.values, *arrays])
     x = move_to(k, x).used_values()
     leading = next((n for n, i in enumerate(items) if i is not None), len(items))
     items = items[leading:]
@@ -93,8 +91,8 @@ def read(op: str, x: RaggedArray, items: list[Any]) -> IndexPlan:
         between = items[axes[0] : axes[-1] + 1]
         if len(axes) > 1 and any(i is None or isinstance(i, slice) for i in between):
             got = "something between them"
-            raise IndexError(error_text(op, "index arrays on neighbouring axes", got, "Index one axis at a time."))
-        shape = _broadcast(op, [tuple(items[n].shape) for n in axes])
+            raise IndexError(error_text("index arrays on neighbouring axes", got, "Index one axis at a time."))
+        shape = _broadcast([tuple(items[n].shape) for n in axes])
         last = sum(i is not None for i in items[: axes[-1] + 1])
         if len(axes) > 1 and last > x.ragged_rank + 1:  # pointwise with a ragged axis, or within the inner shape
             x = inner_axes_to_levels(x, last - 1)
@@ -109,15 +107,15 @@ def read(op: str, x: RaggedArray, items: list[Any]) -> IndexPlan:
         size = x.shape[axis]
         inner = axis > x.ragged_rank
         if isinstance(item, slice):
-            step = _slice(op, item, size, axis, operands)
+            step = _slice(item, size, axis, operands)
         elif is_array(item) and item.ndim:
-            step = _array(op, k, x.values, item, size, axis, operands, shape, "each" if paired else "take")
+            step = _array(k, x.values, item, size, axis, operands, shape, "each" if paired else "take")
             paired = True
         else:
             drop = drop or axis == 0
-            step = _item(op, item, size, axis, operands, inner)
+            step = _item(item, size, axis, operands, inner)
         if inner and size is not None:
-            _check_traced(op, item, size, axis)
+            _check_traced(item, size, axis)
         steps.append(step)
         axis += 1
     head = _head(steps, x.ragged_rank + 1)
@@ -143,7 +141,7 @@ def inner_axes_to_levels(x: RaggedArray, levels: int) -> RaggedArray:
     return RaggedArray(namespace(values).reshape(values, (entries, *item[extra:])), partitions)
 
 
-def bounds_of(op: str, item: slice) -> tuple[int | None, int | None, int]:
+def bounds_of(item: slice) -> tuple[int | None, int | None, int]:
     """The bounds of a slice, which must be static."""
     try:
         start, stop = (None if b is None else as_int(b) for b in (item.start, item.stop))
@@ -151,15 +149,15 @@ def bounds_of(op: str, item: slice) -> tuple[int | None, int | None, int]:
     except TypeError as error:
         if any(is_array(b) and not kernels(b).is_concrete(b) for b in (item.start, item.stop, item.step)):
             advice = "Use `ra.narrow(x, axis, start, length)`."
-            raise DynamicShapeError(error_text(op, "a slice with static bounds", "traced ones", advice)) from None
-        raise IndexError(error_text(op, "a slice of integers", repr(item), "Use ints or None.")) from error
+            raise DynamicShapeError(error_text("a slice with static bounds", "traced ones", advice)) from None
+        raise IndexError(error_text("a slice of integers", repr(item), "Use ints or None.")) from error
     if stride == 0:
-        raise ValueError(error_text(op, "a slice step other than 0", "0", "Use 1 for every entry."))
+        raise ValueError(error_text("a slice step other than 0", "0", "Use 1 for every entry."))
     return start, stop, stride
 
 
 def plain_steps(
-    op: str, k: Kernels, values: Array, items: list[Any], axis: int, advice: str = SHAPE
+    k: Kernels, values: Array, items: list[Any], axis: int, advice: str = SHAPE
 ) -> tuple[tuple[Step, ...], tuple[Any, ...]]:
     """What `index_inner` needs for a key of the axes behind the first of a plain array; errors call them ``axis`` on.
 
@@ -174,30 +172,30 @@ def plain_steps(
             continue
         size = next(sizes)
         if isinstance(item, slice):
-            bounds = bounds_of(op, item)
+            bounds = bounds_of(item)
             steps.append(ALL if bounds in ((None, None, 1), (0, None, 1)) else Step("slice", bounds=bounds))
         elif is_array(item) and item.ndim:
             shape = tuple(item.shape)
-            steps.append(_array(op, k, values, item, size, axis, operands, shape, "take", advice))
+            steps.append(_array(k, values, item, size, axis, operands, shape, "take", advice))
         else:
-            steps.append(_item(op, item, size, axis, operands, True, advice))
-        _check_traced(op, item, size, axis, advice)
+            steps.append(_item(item, size, axis, operands, True, advice))
+        _check_traced(item, size, axis, advice)
         axis += 1
     return tuple(steps), tuple(operands)
 
 
-def _check_traced(op: str, item: Any, size: int, axis: int, advice: str = SHAPE) -> None:
+def _check_traced(item: Any, size: int, axis: int, advice: str = SHAPE) -> None:
     """Check at run time that a traced index is within an axis of static size."""
     if not is_array(item) or kernels(item).is_concrete(item) or not kernels(item).checking() or 0 in item.shape:
         return
     xp = namespace(item)
     low, high = xp.min(item), xp.max(item)
-    text = error_text(op, f"indices from {-size} to {size - 1} on axis {axis}", "{low} to {high}", advice)
+    text = error_text(f"indices from {-size} to {size - 1} on axis {axis}", "{low} to {high}", advice)
     kernels(item).check((low >= -size) & (high < size), text, low=low, high=high)
 
 
-def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any]) -> Step:
-    start, stop, stride = bounds_of(op, item)
+def _slice(item: slice, size: int | None, axis: int, operands: list[Any]) -> Step:
+    start, stop, stride = bounds_of(item)
     if axis == 0:
         assert size is not None
         start, stop, stride = slice(start, stop, stride).indices(size)
@@ -213,9 +211,7 @@ def _slice(op: str, item: slice, size: int | None, axis: int, operands: list[Any
     return Step("slice", bounds=(start, stop, stride))
 
 
-def _item(
-    op: str, item: Any, size: int | None, axis: int, operands: list[Any], inner: bool, advice: str = SHAPE
-) -> Step:
+def _item(item: Any, size: int | None, axis: int, operands: list[Any], inner: bool, advice: str = SHAPE) -> Step:
     if is_array(item) and not kernels(item).is_concrete(item) and kind(item.dtype) in ("int", "uint"):
         operands.append(item)
         return Step("take" if inner else "at", len(operands) - 1)
@@ -225,11 +221,11 @@ def _item(
         i = as_int(item)
     except TypeError:
         got, convert = f"{type(item).__name__} {item!r}", "Convert it, or use `ra.boolean_mask`."
-        raise IndexError(error_text(op, "ints, slices, `...`, None and arrays of them", got, convert)) from None
+        raise IndexError(error_text("ints, slices, `...`, None and arrays of them", got, convert)) from None
     if size is not None and not -size <= i < size:
         if axis == 0:
-            raise IndexError(error_text(op, f"a row from {-size} to {size - 1}", str(i), "Check `len(x)`."))
-        raise IndexError(error_text(op, f"an index from {-size} to {size - 1} on axis {axis}", str(i), advice))
+            raise IndexError(error_text(f"a row from {-size} to {size - 1}", str(i), "Check `len(x)`."))
+        raise IndexError(error_text(f"an index from {-size} to {size - 1} on axis {axis}", str(i), advice))
     if inner:
         assert size is not None
         return Step("at", bounds=(i % size, None, 1))
@@ -238,7 +234,6 @@ def _item(
 
 
 def _array(
-    op: str,
     k: Kernels,
     like: Any,
     item: Any,
@@ -251,7 +246,7 @@ def _array(
 ) -> Step:
     if kind(item.dtype) not in ("int", "uint"):
         got = f"{item.dtype} {tuple(item.shape)}"
-        raise IndexError(error_text(op, "ints, slices, `...`, None and arrays of them", got, "Convert it."))
+        raise IndexError(error_text("ints, slices, `...`, None and arrays of them", got, "Convert it."))
     repeats = prod(item.shape) if axis else 1 if prod(item.shape) < 2 else None
     if kernels(item).is_concrete(item):
         known = kernels(item).host(item).reshape(-1)
@@ -260,8 +255,8 @@ def _array(
             if bad.size:
                 what = f"rows from {-size} to {size - 1}" if axis == 0 else f"indices from {-size} to {size - 1}"
                 got = f"{known[bad[0]]} at position {bad[0]}"
-                raise IndexError(error_text(op, what, got, "Check `len(x)`." if axis == 0 else advice))
-            known = common(op, []).index(known) % max(size, 1)
+                raise IndexError(error_text(what, got, "Check `len(x)`." if axis == 0 else advice))
+            known = common([]).index(known) % max(size, 1)
         if (size is not None or (known >= 0).all() or (known < 0).all()) and known.size:
             repeats = _most_equal(known) * (prod(shape) // known.size)
         elif not known.size:
@@ -281,13 +276,13 @@ def _most_equal(known: Any) -> int:
     return max(int(b) - int(a) for a, b in pairwise(ends))
 
 
-def _broadcast(op: str, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
     ndim = max(map(len, shapes))
     out = []
     for sizes in zip(*((1,) * (ndim - len(s)) + s for s in shapes), strict=True):
         size = next((n for n in sizes if n != 1), 1)
         if any(n not in (1, size) for n in sizes):
             got = " and ".join(map(str, shapes))
-            raise IndexError(error_text(op, "index arrays that broadcast", got, "Give them one shape."))
+            raise IndexError(error_text("index arrays that broadcast", got, "Give them one shape."))
         out.append(size)
     return tuple(out)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import DynamicShapeError, error_text
+from ..._errors import OP, DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
 from ..._typing import Array
 from ...backends import kernels, namespace
@@ -12,16 +12,16 @@ from .gather import ALL, NEW, index_inner, select
 from .keys import IndexPlan, read
 
 
-def run(op: str, x: RaggedArray, items: list[Any], *, fill: Any = None, raises: bool = True) -> Any:
+def run(x: RaggedArray, items: list[Any], *, fill: Any = None, raises: bool = True) -> Any:
     """The selection of a key that has one item per axis, and new axes."""
-    return perform(op, read(op, x, items), fill=fill, raises=raises)
+    return perform(read(x, items), fill=fill, raises=raises)
 
 
-def perform(op: str, plan: IndexPlan, *, fill: Any = None, raises: bool = True) -> Any:
+def perform(plan: IndexPlan, *, fill: Any = None, raises: bool = True) -> Any:
     """The selection of a plan. What rows lack raises `IndexError` where it can be read, else gets ``fill``."""
     out = _structural(plan)
     if out is None:
-        out = _general(op, plan, fill, raises)
+        out = _general(plan, fill, raises)
         out = _without_first(out, plan) if plan.drop else out
     return _with_leading(out, plan.leading)
 
@@ -45,7 +45,7 @@ def _structural(plan: IndexPlan) -> Any:
     if any(step != ALL for step in plan.inner):
         x = RaggedArray(k.call(index_inner, x.values, plan.operands, inner=plan.inner), x.partitions)
     if row is not None:
-        return rows_of(x, [row], "getitem", "")[0]
+        return rows_of(x, [row], "")[0]
     partitions: tuple[Partition, ...] = ()
     count, below = x.nrows, iter(zip(x.partitions, entry_counts(x.partitions, x.capacity)[1:], strict=True))
     for step in rest:
@@ -57,15 +57,13 @@ def _structural(plan: IndexPlan) -> Any:
     return RaggedArray(x.values, partitions)
 
 
-def _general(op: str, plan: IndexPlan, fill: Any, raises: bool) -> Any:
+def _general(plan: IndexPlan, fill: Any, raises: bool) -> Any:
     x, k = plan.x, plan.x.kernels
-    values, new, short = k.call(
-        select, x.values, x.partitions, plan.operands, fill, steps=plan.steps, inner=plan.inner, op=op
-    )
+    values, new, short = k.call(select, x.values, x.partitions, plan.operands, fill, steps=plan.steps, inner=plan.inner)
     if raises:
         axes = [a for a, step in enumerate(s for s in plan.steps if s != NEW) if step.kind in ("at", "take", "each")]
         for axis, missing in zip(axes, short, strict=True):
-            report(op, missing, axis)
+            report(missing, axis)
     kept: list[Partition] = list(new)
     level = at = 0
     for step in plan.steps:  # partitions above the first change are the old objects, which then agree at once
@@ -75,7 +73,7 @@ def _general(op: str, plan: IndexPlan, fill: Any, raises: bool) -> Any:
             kept[at] = x.partitions[level - 1]
         at += step == NEW or level > 0
         level += step == ALL
-    return rebuild(x.nrows, tuple(kept), values)
+    return rebuild(tuple(kept), values)
 
 
 _INSTEAD = {
@@ -86,19 +84,17 @@ _INSTEAD = {
 """What takes an entry of every row and fills where a row has none."""
 
 
-def report(op: str, missing: tuple[Array, ...], axis: int, advice: str = "Check `x.row_lengths()`.") -> None:
+def report(missing: tuple[Array, ...], axis: int, advice: str = "Check `x.row_lengths()`.") -> None:
     """Raise, or check at run time, where a row lacks an index; see `first_short`."""
     bad, row, length, wanted = missing
     k = kernels(bad)
-    advice = _INSTEAD.get(op, advice) if axis == 1 else advice
+    advice = _INSTEAD.get(OP.get(), advice) if axis == 1 else advice
     if k.is_concrete(missing):
         if bool(bad):
             what, got = f"index {int(wanted)} in every row along axis {axis}", f"length {int(length)} at row {int(row)}"
-            raise IndexError(error_text(op, what, got, advice))
+            raise IndexError(error_text(what, got, advice))
     elif k.checking():
-        text = error_text(
-            op, f"index {{wanted}} in every row along axis {axis}", "length {length} at row {row}", advice
-        )
+        text = error_text(f"index {{wanted}} in every row along axis {axis}", "length {length} at row {row}", advice)
         k.check(~bad, text, wanted=wanted, length=length, row=row)
 
 
@@ -110,15 +106,15 @@ def _without_first(x: Any, plan: IndexPlan) -> Any:
     new = plan.steps[1:kept].count(NEW)
     p = x.partitions[new]
     if isinstance(p, UniformPartition):
-        return rebuild(x.shape[1] or 0, x.partitions[1:], x.values)
+        return rebuild(x.partitions[1:], x.values)
     if not kernels(x.row_splits).is_concrete(x.partitions):
         raise dynamic_row(plan.x)
-    return _with_leading(rows_of(RaggedArray(x.values, x.partitions[new:]), [0], "getitem", "")[0], new)
+    return _with_leading(rows_of(RaggedArray(x.values, x.partitions[new:]), [0], "")[0], new)
 
 
 def dynamic_row(x: RaggedArray) -> DynamicShapeError:
     advice = "Use `ra.row(x, i, length=)`." if x.ragged_rank == 1 else "Use `ra.take(x, indices, capacity=)`."
-    return DynamicShapeError(error_text("getitem", "a row whose length can be read", "a traced one", advice))
+    return DynamicShapeError(error_text("a row whose length can be read", "a traced one", advice))
 
 
 def _with_leading(x: Any, axes: int) -> Any:

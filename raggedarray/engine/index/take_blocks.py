@@ -18,42 +18,42 @@ from .gather import INDEX_LIMIT
 from .gather_blocks import in_use, over
 
 
-def take_block(op: str, x: RaggedArray, indices: Any, axis: int, capacity: Any) -> Any:
+def take_block(x: RaggedArray, indices: Any, axis: int, capacity: Any) -> Any:
     """Components by index, as a view; or entries of every component along one of their axes, by a gather."""
     if isinstance(indices, RaggedArray):
         got = f"ragged indices of shape {indices.shape}"
-        raise ValueError(error_text(op, "dense indices for a block", got, "Convert it with `ra.to_rows(x)`."))
+        raise ValueError(error_text("dense indices for a block", got, "Convert it with `ra.to_rows(x)`."))
     key = [*(slice(None),) * axis, indices, *(slice(None),) * (x.ndim - axis - 1)]
-    size = None if capacity is None else sizes_of(op, capacity)
+    size = None if capacity is None else sizes_of(capacity)
     if axis < len(x.partitions):
-        return block_getitem(x, key, op=op, capacity=size)
-    out = block_getitem(x, key, op=op)
+        return block_getitem(x, key, capacity=size)
+    out = block_getitem(x, key)
     return out if size is None or not isinstance(out, RaggedArray) else with_capacity(out, size)
 
 
-def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) -> RaggedArray:
+def narrow_block(x: RaggedArray, axis: int, start: Any, length: Any) -> RaggedArray:
     """``length`` entries from ``start`` of every component along one of its axes, ints or one for each: a view."""
     block, r = block_in(x), axis - len(x.partitions)
     if r < 0:
         advice = "Slice the components, `x[a:b]`, or convert it with `ra.to_rows(x)`."
-        raise ValueError(error_text(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
+        raise ValueError(error_text(f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
     k = kernels(block.sizes)
     size = extents(block)[r]
-    begin, count = (_each(op, k, block, a, what) for a, what in ((start, "start"), (length, "length")))
+    begin, count = (_each(k, block, a, what) for a, what in ((start, "start"), (length, "length")))
     view, short = k.call(_narrowed, block, begin, count, in_use(x), axis=r)
     if k.is_concrete(short):
         if bool(short[0]):
             _, n, at, have = (int(a) for a in short)
             got = f"{n} from {at} in a component of size {have}"
             advice = "Use `x[:, a:b]` to clip."
-            raise ValueError(error_text(op, f"runs within every component along axis {axis}", got, advice))
+            raise ValueError(error_text(f"runs within every component along axis {axis}", got, advice))
         values = x.values
     else:
         if k.checking():
             _, n, at, have = short
             got = "{n} from {at} in a component of size {have}"
             advice = "Use `x[:, a:b]` to clip."
-            text = error_text(op, f"runs within every component along axis {axis}", got, advice)
+            text = error_text(f"runs within every component along axis {axis}", got, advice)
             k.check(~short[0], text, n=n, at=at, have=have)
         values = fill_unless(x.values, ~short[0])
     static = length if isinstance(size, int) and isinstance(length, int) else None
@@ -65,15 +65,15 @@ def narrow_block(op: str, x: RaggedArray, axis: int, start: Any, length: Any) ->
     return over(RaggedArray(values, x.partitions), view)
 
 
-def _each(op: str, k: Kernels, block: BlockPartition, given: Any, what: str) -> Array:
+def _each(k: Kernels, block: BlockPartition, given: Any, what: str) -> Array:
     if isinstance(given, RaggedArray):
         given = given.values
     if not is_array(given):
-        given = max(min(sizes_of(op, given), INDEX_LIMIT), -INDEX_LIMIT)
+        given = max(min(sizes_of(given), INDEX_LIMIT), -INDEX_LIMIT)
         return namespace(block.sizes).full((block.nrows,), given, dtype=block.sizes.dtype)
     if kind(given.dtype) not in ("int", "uint") or (given.ndim and tuple(given.shape) != (block.nrows,)):
         got = f"{given.dtype} of shape {tuple(given.shape)}"
-        raise TypeError(error_text(op, f"an integer {what}, or one for each component", got, "Convert it."))
+        raise TypeError(error_text(f"an integer {what}, or one for each component", got, "Convert it."))
     given = widened(given, k)
     given = to_dtype(given if kernels(given) is k else k.asarray(given), block.sizes)
     return namespace(given).broadcast_to(given, (block.nrows,))

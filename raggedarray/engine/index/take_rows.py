@@ -7,7 +7,7 @@ needed; where that cannot be read, rows that may repeat need ``capacity=``.
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._errors import DynamicShapeError, error_text
+from ..._errors import OP, DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
 from ..._typing import Array
 from ...backends import Kernels, Segments, backend, kernels, namespace
@@ -23,7 +23,7 @@ Capacity = int | tuple[int, ...] | None
 
 
 def taken_rows(
-    op: str, x: RaggedArray, rows: Array, known: Any, capacity: Capacity, *, exist: bool = False, order: bool = False
+    x: RaggedArray, rows: Array, known: Any, capacity: Capacity, *, exist: bool = False, order: bool = False
 ) -> RaggedArray:
     """Rows by index; ``known`` are the same indices on the host, or None where they are traced.
 
@@ -32,13 +32,13 @@ def taken_rows(
     sizes: tuple[int, ...] = ()
     ok: Any = True
     if not (exist and x.kernels.has_exact_sizes):
-        sizes, ok = capacities(op, x, rows, known, capacity, order=order)
+        sizes, ok = capacities(x, rows, known, capacity, order=order)
     values, partitions = x.kernels.call(take_body, x.values, x.partitions, rows, sizes=sizes, ok=ok, known=exist)
     return RaggedArray(values, partitions)
 
 
 def capacities(
-    op: str, x: RaggedArray, rows: Array, known: Any, capacity: Capacity, *, order: bool = False
+    x: RaggedArray, rows: Array, known: Any, capacity: Capacity, *, order: bool = False
 ) -> tuple[tuple[int, ...], Any]:
     """Static sizes of the levels below axis 0, and whether the rows fit them."""
     k, counts = x.kernels, entry_counts(x.partitions, x.capacity)[1:]
@@ -47,9 +47,9 @@ def capacities(
         if known is not None and len(set(known.tolist())) == known.size:
             return counts, True  # no row twice, so they fit where they were
         if not order:
-            raise DynamicShapeError(
-                error_text(op, "a static capacity", "traced rows or lengths", f"Call `ra.{op}(x, indices, capacity=)`.")
-            )
+            op = "take" if OP.get() == "getitem" else OP.get()
+            advice = f"Call `ra.{op}(x, indices, capacity=)`."
+            raise DynamicShapeError(error_text("a static capacity", "traced rows or lengths", advice))
         capacity = counts
     if readable:
         host = backend("numpy")
@@ -60,12 +60,12 @@ def capacities(
         return tuple(
             m if k.has_exact_sizes else n if m <= n else bucket_size(m) for m, n in zip(need, counts, strict=True)
         ), True
-    given = level_sizes(op, capacity, x.ragged_rank)
+    given = level_sizes(capacity, x.ragged_rank)
     sizes = (*(max(n, given) for n in counts[:-1]), given) if isinstance(given, int) else given
     ok: Any = True
     for p, n, m in zip(x.partitions, sizes, need, strict=True):
         if isinstance(p, RowPartition):
-            ok = ok & check_capacity(op, m, n, "capacity", "capacity=")
+            ok = ok & check_capacity(m, n, "capacity", "capacity=")
     return sizes, ok
 
 
@@ -102,12 +102,12 @@ def _packed(values: Array, partitions: tuple[Partition, ...], rows: Array) -> An
     return xp.take(values, rows, axis=0), new
 
 
-def known_rows(op: str, k: Kernels, nrows: int, given: Array, used: Any = None) -> Any:
+def known_rows(k: Kernels, nrows: int, given: Array, used: Any = None) -> Any:
     """The indices on the host, checked (the first ``used`` of them); None where they are traced."""
     if not kernels(given).is_concrete(given):
         if k.checking() and used is None and given.shape[0]:
             given, xp = widened(given), namespace(given)
-            text = error_text(op, f"rows from {-nrows} to {nrows - 1}", "{low} to {high}", "Check `len(x)`.")
+            text = error_text(f"rows from {-nrows} to {nrows - 1}", "{low} to {high}", "Check `len(x)`.")
             low, high = xp.min(given), xp.max(given)
             k.check((low >= -nrows) & (high < nrows), text, low=low, high=high)
         return None
@@ -119,7 +119,7 @@ def known_rows(op: str, k: Kernels, nrows: int, given: Array, used: Any = None) 
         bad = ((known < -nrows) | (known >= nrows))[:used].nonzero()[0]
         if bad.size:
             got = f"{known[bad[0]]} at position {bad[0]}"
-            raise IndexError(error_text(op, f"rows from {-nrows} to {nrows - 1}", got, "Check `len(x)`."))
+            raise IndexError(error_text(f"rows from {-nrows} to {nrows - 1}", got, "Check `len(x)`."))
     known = backend("numpy").index(known)
     return known if low >= 0 and high < nrows else known % max(nrows, 1)
 
@@ -130,13 +130,13 @@ def normal_rows(rows: Array, *, nrows: int) -> Array:
     return xp.where((rows < 0) | (rows >= nrows), xp.asarray(nrows, dtype=rows.dtype), rows)
 
 
-def agree_above(op: str, x: RaggedArray, y: RaggedArray, level: int) -> None:
+def agree_above(x: RaggedArray, y: RaggedArray, level: int) -> None:
     """Raise unless two arrays have the same entries at ``level``, as far as can be known."""
     if x.nrows != y.nrows:
-        raise ValueError(error_text(op, f"{x.nrows} rows", f"{y.nrows}", "Align the rows first."))
+        raise ValueError(error_text(f"{x.nrows} rows", f"{y.nrows}", "Align the rows first."))
     for n, (p, q) in enumerate(zip(x.partitions[:level], y.partitions[:level], strict=True), start=1):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(op, p, q, n, outermost=is_uniform(x.partitions[: n - 1]))
+            agree(p, q, n, outermost=is_uniform(x.partitions[: n - 1]))
         elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
             got = f"{x.shape[n]} and {y.shape[n]}"
-            raise ValueError(error_text(op, f"the same entries along axis {n}", got, "Align the rows first."))
+            raise ValueError(error_text(f"the same entries along axis {n}", got, "Align the rows first."))

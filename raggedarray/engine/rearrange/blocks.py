@@ -34,7 +34,6 @@ from ..packing import as_block, contiguous, to_rows
 
 
 def move_block(
-    op: str,
     x: RaggedArray,
     moves: dict[int, Move],
     shifts: Any = None,
@@ -48,15 +47,15 @@ def move_block(
     low = [a for a in moves if a < first]
     if low:
         advice = "Index the components, as in `x[::-1]` or `x[rows]`, or convert them with `ra.to_rows`."
-        raise ValueError(error_text(op, f"axes from {first}, those of components", f"axis {low[0]}", advice))
+        raise ValueError(error_text(f"axes from {first}, those of components", f"axis {low[0]}", advice))
     steps = tuple(moves.get(first + r) for r in range(len(block.axes)))
     by = tuple((shifts or {}).get(first + r) for r in range(len(block.axes)))
     made = x.kernels.call(_moved_sizes, block, steps=steps)
     total = known_total(made)
     ok: Any = True
     if capacity is not None:
-        bound = sizes_of(op, capacity)
-        ok = check_capacity(op, total, bound, "a capacity", "capacity=")
+        bound = sizes_of(capacity)
+        ok = check_capacity(total, bound, "a capacity", "capacity=")
     elif isinstance(total, int) and x.kernels.has_exact_sizes:
         bound = total
     elif all(m is None or m.kind != "pad" for m in steps):  # `n` says how often an entry is read, where it is
@@ -64,7 +63,7 @@ def move_block(
     elif isinstance(total, int):
         bound = total
     else:
-        raise DynamicShapeError(error_text("pad", "a static capacity", "traced sizes", "Pass `capacity=`."))
+        raise DynamicShapeError(error_text("a static capacity", "traced sizes", "Pass `capacity=`."))
     made = packed(made, bound)
     values = x.kernels.call(_move, x.values, block, made, by, fill, steps=steps)
     return RaggedArray(fill_unless(values, ok), (*x.partitions[:-1], as_last(made)))
@@ -102,7 +101,6 @@ def _move(values: Array, block: BlockPartition, made: BlockPartition, by: Any, f
 
 
 def along_block(
-    op: str,
     x: RaggedArray,
     axis: int,
     f: Callable[[RaggedArray, int], Any],
@@ -120,10 +118,10 @@ def along_block(
     if r < 0:
         if lengths is not None:
             advice = "Convert it with `ra.to_rows`."
-            raise ValueError(error_text(op, f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
+            raise ValueError(error_text(f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))
         return _each(f(to_rows(x), axis), lambda out: as_block(x, out))
     if r >= len(block.axes):
-        rows = f(x.components_as_rows(op), axis - len(block.axes) + 1)
+        rows = f(x.components_as_rows(), axis - len(block.axes) + 1)
         return _each(rows, lambda out: _over(x, packed(block, out.capacity), out.values))
     order = (*(q for q in range(len(block.axes)) if q != r), r)
     turned, rows = fibres(x, r)

@@ -16,17 +16,17 @@ from ..index.gather_blocks import numbered
 from ..packing import contiguous, to_blocks
 from .rows import inner_axes_to_levels
 
-Join = Callable[[str, list[Any], int], Any]
+Join = Callable[[list[Any], int], Any]
 """Rows joined along an axis: what component numbers do."""
 
 
-def join_blocks(op: str, xs: list[Any], a: int, join: Join) -> RaggedArray:
+def join_blocks(xs: list[Any], a: int, join: Join) -> RaggedArray:
     """Join blocks, rows and plain arrays (of one library and rank) along axis ``a``; ``join`` does it for rows."""
     xs = same_levels(xs)
     ragged = [x for x in xs if isinstance(x, RaggedArray)]
     lead = next(x for x in ragged if x.block is not None)
     above = max(len(x.partitions) for x in ragged if x.block is not None) - 1
-    forms = [_below(op, x, above, lead, i) for i, x in enumerate(xs)]
+    forms = [_below(x, above, lead, i) for i, x in enumerate(xs)]
     axes = max(len(block.axes) for block in map(_block, forms) if block is not None)
     forms = [_as_block(x, axes, lead) for x in forms]
     inner = a - above - axes
@@ -35,14 +35,14 @@ def join_blocks(op: str, xs: list[Any], a: int, join: Join) -> RaggedArray:
         for shape in shapes if inner > 0 else ():
             del shape[inner - 1 : inner]
         if len(block_in(x).axes) != axes or shapes[0] != shapes[1]:
-            raise _unfit(op, lead, x, a, i)
+            raise _unfit(lead, x, a, i)
     if a > above and inner <= 0 and _of_other_sizes(forms, a - above - 1):
         forms = [leveled(x, a) for x in forms]
         above = a
     if a <= above:
-        return _append(op, forms, a, join)
-    forms = _alike(op, forms, a)
-    return _join_inner(op, forms, inner) if inner > 0 else _along(op, forms, a - above - 1)
+        return _append(forms, a, join)
+    forms = _alike(forms, a)
+    return _join_inner(forms, inner) if inner > 0 else _along(forms, a - above - 1)
 
 
 def _of_other_sizes(forms: list[RaggedArray], r: int) -> bool:
@@ -55,21 +55,21 @@ def _of_other_sizes(forms: list[RaggedArray], r: int) -> bool:
     return any(bool((sizes[0] != other).any()) for other in sizes[1:])
 
 
-def _unfit(op: str, lead: RaggedArray, x: Any, a: int, i: int) -> ValueError:
+def _unfit(lead: RaggedArray, x: Any, a: int, i: int) -> ValueError:
     got = f"{tuple(x.shape)} as operand {i}"
-    return ValueError(error_text(op, f"shapes that agree with {lead.shape} but for axis {a}", got, "Align them first."))
+    return ValueError(error_text(f"shapes that agree with {lead.shape} but for axis {a}", got, "Align them first."))
 
 
 def _block(x: RaggedArray) -> BlockPartition | None:
     return x.block if x.partitions else None
 
 
-def _below(op: str, x: Any, above: int, lead: RaggedArray, i: int) -> RaggedArray:
+def _below(x: Any, above: int, lead: RaggedArray, i: int) -> RaggedArray:
     """An operand with ``above`` levels, and a block below them if it is ragged there."""
     if isinstance(x, RaggedArray) and x.block is not None:
         if len(x.partitions) != above + 1:
             want = f"{above} levels above the components, as in {lead.shape}"
-            raise ValueError(error_text(op, want, f"{x.shape} as operand {i}", "Nest both alike."))
+            raise ValueError(error_text(want, f"{x.shape} as operand {i}", "Nest both alike."))
         return x
     rows = inner_axes_to_levels(x, above)
     if len(rows.partitions) == above:
@@ -88,19 +88,19 @@ def _as_block(x: RaggedArray, axes: int, lead: RaggedArray) -> RaggedArray:
     return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
 
 
-def _alike(op: str, forms: list[RaggedArray], a: int) -> list[RaggedArray]:
+def _alike(forms: list[RaggedArray], a: int) -> list[RaggedArray]:
     """Operands whose levels above the components agree, cut to the fewest entries of them."""
     k = forms[0].kernels
     levels = written_alike(k, [x.partitions[:-1] for x in forms], len(forms[0].partitions) - 1)
     for i, mine in enumerate(levels[1:], start=1):
         for level, (p, q) in enumerate(zip(levels[0], mine, strict=True), start=1):
             if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-                agree(op, p, q, level, outermost=level == 1)
+                agree(p, q, level, outermost=level == 1)
             elif isinstance(p, UniformPartition) and isinstance(q, UniformPartition) and p.length != q.length:
-                raise _unfit(op, forms[0], forms[i], a, i)
+                raise _unfit(forms[0], forms[i], a, i)
         if forms[i].nrows != forms[0].nrows:
             got = f"{forms[0].nrows} and {forms[i].nrows}"
-            raise ValueError(error_text(op, "as many components in each operand", got, "Align them first."))
+            raise ValueError(error_text("as many components in each operand", got, "Align them first."))
     counts = [(*(p.nrows for p in x.partitions),) for x in forms]
     fewest = tuple(min(column) for column in zip(*counts, strict=True))
     out: list[RaggedArray] = []
@@ -114,7 +114,7 @@ def _alike(op: str, forms: list[RaggedArray], a: int) -> list[RaggedArray]:
     return out
 
 
-def _merged(op: str, forms: list[RaggedArray], r: int) -> list[int | None]:
+def _merged(forms: list[RaggedArray], r: int) -> list[int | None]:
     """Component axes of the result; raises unless sizes agree but for axis ``r``."""
     blocks = [block_in(x) for x in forms]
     axes: list[int | None] = []
@@ -125,11 +125,11 @@ def _merged(op: str, forms: list[RaggedArray], r: int) -> list[int | None]:
             axes.append(sum(known) if len(known) == len(static) else None)
         else:
             axes.append(static[0] if len(set(static)) == 1 else None)
-            _same_sizes(op, [extents(b)[q] for b in blocks], q, blocks[0])
+            _same_sizes([extents(b)[q] for b in blocks], q, blocks[0])
     return axes
 
 
-def _same_sizes(op: str, each: list[Any], q: int, block: BlockPartition) -> None:
+def _same_sizes(each: list[Any], q: int, block: BlockPartition) -> None:
     first = each[0]
     k = kernels(block.sizes)
     for i, other in enumerate(each[1:], start=1):
@@ -138,9 +138,7 @@ def _same_sizes(op: str, each: list[Any], q: int, block: BlockPartition) -> None
         if not k.is_concrete(first, other):
             if k.checking():
                 row = namespace(block.sizes).argmax(namespace(block.sizes).astype(first != other, block.sizes.dtype))
-                text = error_text(
-                    op, f"equal sizes along component axis {q}", "others at component {row}", "Align them."
-                )
+                text = error_text(f"equal sizes along component axis {q}", "others at component {row}", "Align them.")
                 k.check(namespace(block.sizes).all(first == other), text, row=row)
             continue
         one, two = (n if isinstance(n, int) else k.host(n) for n in (first, other))
@@ -149,7 +147,7 @@ def _same_sizes(op: str, each: list[Any], q: int, block: BlockPartition) -> None
             row = 0 if isinstance(bad, bool) else int(bad.argmax())
             a, b = (n if isinstance(n, int) else int(n[row]) for n in (one, two))
             got = f"{a} and {b} at component {row} of operand {i}"
-            raise ValueError(error_text(op, f"equal sizes along component axis {q}", got, "Align them first."))
+            raise ValueError(error_text(f"equal sizes along component axis {q}", got, "Align them first."))
 
 
 def _table(axes: list[int | None], sizes: list[Any], like: Array) -> Array:
@@ -159,7 +157,7 @@ def _table(axes: list[int | None], sizes: list[Any], like: Array) -> Array:
     return as_table(columns, like.shape[0], like)
 
 
-def _append(op: str, forms: list[RaggedArray], a: int, join: Join) -> RaggedArray:
+def _append(forms: list[RaggedArray], a: int, join: Join) -> RaggedArray:
     """All components, in the order in which their numbers are joined under the levels above."""
     k = forms[0].kernels
     values, block = k.call(_append_body, [x.values for x in forms], [block_in(x) for x in forms])
@@ -169,11 +167,11 @@ def _append(op: str, forms: list[RaggedArray], a: int, join: Join) -> RaggedArra
     for i, x in enumerate(forms):
         sizes = zip(forms[0].shape, x.shape[: len(x.partitions)], strict=False)
         if any(axis != a and None not in (m, n) and m != n for axis, (m, n) in enumerate(sizes)):
-            raise _unfit(op, forms[0], x, a, i)
+            raise _unfit(forms[0], x, a, i)
         n = block_in(x).nrows
-        numbers.append(rebuild(x.nrows, x.partitions[:-1], every[base : base + n]))
+        numbers.append(rebuild(x.partitions[:-1], every[base : base + n]))
         base += n
-    found = join(op, numbers, a)
+    found = join(numbers, a)
     found = inner_axes_to_levels(found, found.ndim - 1)
     made = k.call(numbered, block, found.values, found.partitions)
     return contiguous(RaggedArray(values, (*found.partitions, as_last(made))))
@@ -194,9 +192,9 @@ def _append_body(values: list[Array], blocks: list[BlockPartition]) -> tuple[Arr
     return namespace(values[0]).concat(values), made
 
 
-def _along(op: str, forms: list[RaggedArray], r: int) -> RaggedArray:
+def _along(forms: list[RaggedArray], r: int) -> RaggedArray:
     blocks = [block_in(x) for x in forms]
-    axes = _merged(op, forms, r)
+    axes = _merged(forms, r)
     table = forms[0].kernels.call(_table_body, blocks, axes=tuple(axes), r=r)
     made = BlockPartition(table, axes=tuple(axes), bound=0)
     total = known_total(made)
@@ -237,9 +235,9 @@ def _along_body(values: list[Array], blocks: list[BlockPartition], made: BlockPa
     return kernels(values[0]).pick(namespace(values[0]).concat(values), slot)
 
 
-def _join_inner(op: str, forms: list[RaggedArray], axis: int) -> RaggedArray:
+def _join_inner(forms: list[RaggedArray], axis: int) -> RaggedArray:
     forms = [contiguous(x) for x in forms]
-    axes = tuple(_merged(op, forms, -1))
+    axes = tuple(_merged(forms, -1))
     size = min(x.capacity for x in forms)
     k, blocks = forms[0].kernels, [block_in(x) for x in forms]
     table = next((b.sizes for b in blocks if b.axes == axes), None)

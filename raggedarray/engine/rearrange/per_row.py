@@ -28,16 +28,16 @@ from .rows import inner_axes_to_levels, used_at
 Sizes = int | tuple[int, ...] | None
 
 
-def not_negative(op: str, k: Kernels, counts: Array, what: str, advice: str) -> Any:
+def not_negative(k: Kernels, counts: Array, what: str, advice: str) -> Any:
     """True, or a traced bool: whether counts are 0 or more."""
     if not counts.size:
         return True
     xp = namespace(counts)
     low = int(k.host(counts).min()) if k.is_concrete(counts) else xp.min(counts)
     if isinstance(low, int) and low < 0:
-        raise ValueError(error_text(op, f"{what} of at least 0", f"{low}", advice))
+        raise ValueError(error_text(f"{what} of at least 0", f"{low}", advice))
     if not isinstance(low, int) and k.checking():
-        k.check(low >= 0, error_text(op, f"{what} of at least 0", "{low}", advice), low=low)
+        k.check(low >= 0, error_text(f"{what} of at least 0", "{low}", advice), low=low)
     return True if isinstance(low, int) else low >= 0
 
 
@@ -46,49 +46,45 @@ def both(a: Any, b: Any) -> Any:
     return b if a is True else a if b is True else a & b
 
 
-def per_row(op: str, x: RaggedArray, k: Kernels, axis: int, given: Any, what: str) -> tuple[Array, Any]:
+def per_row(x: RaggedArray, k: Kernels, axis: int, given: Any, what: str) -> tuple[Array, Any]:
     """One count of at least 0 for each entry above ``axis``, or one for all; and whether they are."""
     shape = tuple(x.shape[:axis])
     if not is_array(given):
-        given = k.index(k.asarray([sizes_of(op, given)]))[0]
+        given = k.index(k.asarray([sizes_of(given)]))[0]
     found = tuple(given.shape)
     if kind(given.dtype) not in ("int", "uint") or found not in ((), shape):
         got = f"{given.dtype} of shape {found}"
-        raise TypeError(
-            error_text(op, f"an integer {what}, or one per row, of shape {shape}", got, "Pass one per row.")
-        )
+        raise TypeError(error_text(f"an integer {what}, or one per row, of shape {shape}", got, "Pass one per row."))
     if isinstance(given, RaggedArray):
         given = inner_axes_to_levels(move_to(k, widened(given, k)).used_values(), axis - 1)
         counts = k.call(_or_zero, given.values, given.partitions)
     else:
         counts = k.asarray(widened(given, k))
         counts = namespace(counts).reshape(counts, (-1,)) if found else counts
-    return counts, not_negative(op, k, counts, f"a {what}", "Cut with `ra.truncate`.")
+    return counts, not_negative(k, counts, f"a {what}", "Cut with `ra.truncate`.")
 
 
 def pad_each(x: RaggedArray, before: Any, after: Any, axis: int, fill: Array | None, capacity: Any) -> Any:
     """Rows longer by counts of their own, at their ends."""
     arrays = [a.values if isinstance(a, RaggedArray) else a for a in (before, after) if is_array(a)]
-    k = common("pad", [x.values, *arrays])
+    k = common([x.values, *arrays])
     x = inner_axes_to_levels(move_to(k, x).used_values(), max(axis, x.ragged_rank))
-    (first, fine), (last, good) = (
-        per_row("pad", x, k, axis, a, what) for a, what in ((before, "before"), (after, "after"))
-    )
+    (first, fine), (last, good) = (per_row(x, k, axis, a, what) for a, what in ((before, "before"), (after, "after")))
     need = k.call(_padded_lengths, x.partitions, first, last, axis=axis, size=x.capacity)[0][-1]
     have = entry_counts(x.partitions, x.capacity)[axis]
-    limit, ok = _limit("pad", k, need, have, None if capacity is None else sizes_of("pad", capacity))
+    limit, ok = _limit(k, need, have, None if capacity is None else sizes_of(capacity))
     ok = both(ok, both(fine, good))
     values, new = k.call(_pad_each, x.values, x.partitions, first, last, fill, axis=axis, limit=limit, ok=ok)
-    return with_mark(rebuild(x.nrows, (*x.partitions[: axis - 1], *new), values), ok)
+    return with_mark(rebuild((*x.partitions[: axis - 1], *new), values), ok)
 
 
-def _limit(op: str, k: Kernels, need: Array, have: int, given: int | None) -> tuple[int, Any]:
+def _limit(k: Kernels, need: Array, have: int, given: int | None) -> tuple[int, Any]:
     """A static size for ``need`` entries, and whether they fit it."""
     if given is not None:
-        return given, check_capacity(op, need, given, "capacity", "capacity=")
+        return given, check_capacity(need, given, "capacity", "capacity=")
     if not k.is_concrete(need):
         advice = "Pass `capacity=`."
-        raise DynamicShapeError(error_text(op, "a static capacity", "traced counts or lengths", advice))
+        raise DynamicShapeError(error_text("a static capacity", "traced counts or lengths", advice))
     exact = int(need)
     return (exact if k.has_exact_sizes else have if exact <= have else bucket_size(exact)), True
 
@@ -143,28 +139,28 @@ def repeat_entries(x: RaggedArray, repeats: RaggedArray, axis: int, capacity: Si
     """Every entry along ``axis`` as often as its own count, which lies in the same rows, says."""
     if kind(repeats.dtype) not in ("int", "uint") or repeats.ndim != axis + 1:
         got, expected = f"{repeats.dtype} of shape {repeats.shape}", f"integer repeats of shape {x.shape[: axis + 1]}"
-        raise TypeError(error_text("repeat", expected, got, "Pass one per entry."))
-    k = common("repeat", [x.values, repeats.values])
+        raise TypeError(error_text(expected, got, "Pass one per entry."))
+    k = common([x.values, repeats.values])
     x = inner_axes_to_levels(move_to(k, x).used_values(), max(axis, x.ragged_rank))
     mine = inner_axes_to_levels(move_to(k, widened(repeats, k)).used_values(), axis)
-    agree_above("repeat", x, mine, axis)
+    agree_above(x, mine, axis)
     given = k.call(_or_zero, mine.values, mine.partitions)
-    fine = not_negative("repeat", k, given, "repeats", "Pass counts.")
+    fine = not_negative(k, given, "repeats", "Pass counts.")
     mine = RaggedArray(given, mine.partitions)
     counts = entry_counts(x.partitions, x.capacity)[axis:]
-    asked = None if capacity is None else level_sizes("repeat", capacity, x.ragged_rank, given=axis - 1)
+    asked = None if capacity is None else level_sizes(capacity, x.ragged_rank, given=axis - 1)
     sizes = asked if isinstance(asked, tuple) else (asked,) * len(counts)
     each, splits = k.call(_each_and_splits, x.partitions, mine, axis=axis, size=x.capacity)
-    limit, ok = _limit("repeat", k, splits[-1], counts[0], sizes[0])
+    limit, ok = _limit(k, splits[-1], counts[0], sizes[0])
     limits: tuple[int, ...] = ()
     if counts[1:]:
         index = k.call(_entry_of, each, count=limit)
         for need, n, size in zip(needed_entries(x.partitions[axis:], index), counts[1:], sizes[1:], strict=True):
-            more, enough = _limit("repeat", k, need, n, size)
+            more, enough = _limit(k, need, n, size)
             limits, ok = (*limits, more), both(ok, enough)
     ok = both(ok, fine)
     values, new = k.call(_repeated, x.values, x.partitions, each, splits, axis=axis, limits=(limit, *limits), ok=ok)
-    return with_mark(rebuild(x.nrows, (*x.partitions[: axis - 1], *new), values), ok)
+    return with_mark(rebuild((*x.partitions[: axis - 1], *new), values), ok)
 
 
 def _or_zero(values: Array, partitions: tuple[Partition, ...]) -> Array:

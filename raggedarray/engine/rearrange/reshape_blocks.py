@@ -30,16 +30,16 @@ def squeeze_block(x: RaggedArray, a: int) -> RaggedArray:
         return over(x, without_axis(block, a - rank))
     if not a:
         advice = "Convert it with `ra.to_rows`."
-        raise ValueError(error_text("squeeze", "an axis behind the first of a block", "axis 0", advice))
+        raise ValueError(error_text("an axis behind the first of a block", "axis 0", advice))
     return RaggedArray(x.values, (*x.partitions[: a - 1], *x.partitions[a:]))
 
 
-def permute_block(op: str, x: RaggedArray, order: tuple[int, ...]) -> RaggedArray:
+def permute_block(x: RaggedArray, order: tuple[int, ...]) -> RaggedArray:
     """Component axes by their strides; inner axes among them become component axes."""
     rank, block = x.ragged_rank, block_in(x)
     if order[:rank] != tuple(range(rank)):
         got = f"{order}"
-        raise ValueError(error_text(op, f"the first {rank} axes in place", got, "Permute the axes of components only."))
+        raise ValueError(error_text(f"the first {rank} axes in place", got, "Permute the axes of components only."))
     last = rank + len(block.axes)
     if order[last:] == tuple(range(last, x.ndim)):
         return over(x, permuted(block, tuple(a - rank for a in order[rank:last])))
@@ -57,7 +57,7 @@ def stretch_block(x: RaggedArray, shape: Shape) -> RaggedArray:
         x = over(x, x.kernels.call(repeated, block_in(x), n=shape[0]))
     if len(shape) != x.ndim or any(m != n for m, n in zip(x.shape[:rank], shape[:rank], strict=True)):
         got = str(shape)
-        raise ValueError(error_text("broadcast_to", f"component axes of {x.shape} to stretch", got, "Add no axes."))
+        raise ValueError(error_text(f"component axes of {x.shape} to stretch", got, "Add no axes."))
     for a, (m, n) in enumerate(zip(x.shape, shape, strict=True)):
         if rank <= a < x.ndim - inner and m != n and n is not None:
             x = over(x, stretched(block_in(x), a - rank, n, block_in(x).bound * n))

@@ -22,26 +22,26 @@ Moves = tuple[Move | None, ...]
 """One per level, the rows first."""
 
 
-def array_of(op: str, x: Any) -> Any:
+def array_of(x: Any) -> Any:
     """``x``, an array or a RaggedArray, the latter without slack where that costs nothing."""
     if isinstance(x, RaggedArray):
         return x.used_values()
     if not is_array(x):
-        raise TypeError(error_text(op, "a RaggedArray or an array", type(x).__name__, "Make one with `ra.ragged`."))
+        raise TypeError(error_text("a RaggedArray or an array", type(x).__name__, "Make one with `ra.ragged`."))
     return x
 
 
-def one_axis(op: str, axis: Any, ndim: int) -> int:
+def one_axis(axis: Any, ndim: int) -> int:
     """An axis as a non-negative int."""
     if isinstance(axis, tuple | list) or axis is None:
-        raise TypeError(error_text(op, "one axis", repr(axis), "Pass an int."))
-    return normal_axes(op, axis, ndim)[0]
+        raise TypeError(error_text("one axis", repr(axis), "Pass an int."))
+    return normal_axes(axis, ndim)[0]
 
 
-def axes_in_order(op: str, axis: Axis, ndim: int) -> tuple[int, ...]:
+def axes_in_order(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Axes as non-negative ints, in the order given; each once."""
     given = tuple(range(ndim)) if axis is None else tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    normal_axes(op, given, ndim)
+    normal_axes(given, ndim)
     return tuple(a % ndim for a in given)
 
 
@@ -56,12 +56,12 @@ def inner_axes_to_levels(x: RaggedArray | Array, rank: int) -> RaggedArray:
     return RaggedArray(values, partitions)
 
 
-def index_limit(op: str, xs: Iterable[RaggedArray], sizes: Iterable[int]) -> None:
+def index_limit(xs: Iterable[RaggedArray], sizes: Iterable[int]) -> None:
     """Raise where the splits of ``xs`` cannot count that many entries; they would wrap."""
     splits = [p.splits for x in xs for p in x.partitions if isinstance(p, RowPartition)]
     limit, most = max(int(namespace(s).iinfo(s.dtype).max) for s in splits), max(sizes)
     if most > limit:
-        raise OverflowError(error_text(op, f"up to {limit} entries", f"{most}", "Use int64 splits (on JAX, x64)."))
+        raise OverflowError(error_text(f"up to {limit} entries", f"{most}", "Use int64 splits (on JAX, x64)."))
 
 
 def used_at(partitions: tuple[Partition, ...], level: int) -> Any:
@@ -72,21 +72,19 @@ def used_at(partitions: tuple[Partition, ...], level: int) -> Any:
     return used
 
 
-def move(
-    op: str, x: RaggedArray, moves: dict[int, Move], shifts: dict[int, Any] | None = None, fill: Any = None
-) -> Any:
+def move(x: RaggedArray, moves: dict[int, Move], shifts: dict[int, Any] | None = None, fill: Any = None) -> Any:
     """Apply moves to levels of ``x``; ``shifts`` are the operands of rolls, ``fill`` the value of padding slots."""
     if not moves:
         return x
     if x.block is not None:
-        return move_block(op, x, moves, shifts, fill)
+        return move_block(x, moves, shifts, fill)
     levels = range(x.ragged_rank + 1)
     every = tuple(moves.get(level) for level in levels)
     operands = tuple((shifts or {}).get(level) for level in levels)
     limits = _limits(x.partitions, x.capacity, every)
-    index_limit(op, (x,), limits)
+    index_limit((x,), limits)
     values, partitions = x.kernels.call(_move, x.values, x.partitions, operands, fill, moves=every, limits=limits)
-    return rebuild(new_length(every[0], x.nrows), partitions, values)
+    return rebuild(partitions, values)
 
 
 def _limits(partitions: tuple[Partition, ...], capacity: int, moves: Moves) -> tuple[int, ...]:

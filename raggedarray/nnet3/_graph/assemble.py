@@ -142,4 +142,4 @@ def _check_aligned(name: str, window: Window, indexes: Ints) -> None:
     if len(off):
         expected = f"rows of {name!r} asked for at multiples of t = {window.align}"
         got = f"t = {off[0, 1]}"
-        raise ValueError(error_text("compile", expected, got, f"Read it through Round(..., {window.align})."))
+        raise ValueError(error_text(expected, got, f"Read it through Round(..., {window.align}).", op="compile"))

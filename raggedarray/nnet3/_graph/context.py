@@ -33,7 +33,9 @@ def _context(topology: Topology, shift: int, modulus: int) -> tuple[int, int]:
             return first, width - last
         width *= 2
     expected = f"an output that can be computed from {LAST // 2} frames of input"
-    raise ValueError(error_text("context", expected, "none", "Check the offsets of the network, or its recurrences."))
+    raise ValueError(
+        error_text(expected, "none", "Check the offsets of the network, or its recurrences.", op="context")
+    )
 
 
 def computable(topology: Topology, shift: int, width: int, modulus: int) -> NDArray[np.bool_]:

@@ -42,7 +42,7 @@ def uncomputable(graph: Graph, context: Callable[[], str]) -> ValueError:
     advice += ["Make what a recurrence reads of itself optional with IfDefined."] if nodes else []
     got = f"{which}. Missing: {'; '.join(lacks)}" if lacks else which
     return ValueError(
-        error_text("compile", "outputs that can be computed", got, " ".join(advice) or "Give the inputs they need.")
+        error_text("outputs that can be computed", got, " ".join(advice) or "Give the inputs they need.", op="compile")
     )
 
 

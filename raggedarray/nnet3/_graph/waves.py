@@ -47,7 +47,7 @@ def waves_of(used: Mapping[int, NDArray[np.bool_]], edges: Edges, names: Mapping
         expected = "nodes that can be put in an order"
         got = f"a cycle at one frame, or in both directions of time, through {', '.join(map(repr, stuck))}"
         raise ValueError(
-            error_text("compile", expected, got, "Let each recurrence go one way in time, or split the node.")
+            error_text(expected, got, "Let each recurrence go one way in time, or split the node.", op="compile")
         )
     return waves
 

@@ -174,7 +174,7 @@ class Component:
 
     def fault(self, expected: str, got: object, advice: str) -> ValueError:
         """An error about this component."""
-        return ValueError(error_text(self.kind, expected, got, advice))
+        return ValueError(error_text(expected, got, advice, op=self.kind))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,30 +49,29 @@ def from_blocks(
     >>> from_blocks(np.arange(6.0), [[2, 3]], strides=[[-3, -1]], offsets=[5]).tolist()
     [[[5.0, 4.0, 3.0], [2.0, 1.0, 0.0]]]
     """
-    op = "from_blocks"
     buffer, sizes, strides, offsets = (column(a) for a in (buffer, sizes, strides, offsets))
     if not is_array(buffer) or isinstance(buffer, RaggedArray) or not buffer.ndim:
         got = f"shape {tuple(buffer.shape)}" if is_array(buffer) else type(buffer).__name__
-        raise ValueError(error_text(op, "a buffer with a first axis", got, "Pass an array of slots."))
-    numeric(op, buffer)
+        raise ValueError(error_text("a buffer with a first axis", got, "Pass an array of slots."))
+    numeric(buffer)
     given = [a for a in (sizes, strides, offsets) if is_array(a)]
     k = next((kernels(a) for a in (buffer, *given) if kernels(a).name != "numpy"), kernels(buffer))
-    sizes = table(op, "sizes", integers(op, k, "sizes", sizes), 2)
+    sizes = table("sizes", integers(k, "sizes", sizes), 2)
     buffer = buffer if kernels(buffer) is k else k.asarray(buffer)
     n, r = sizes.shape
-    axes = (None,) * r if axes is None else tuple(None if m is None else sizes_of(op, m) for m in axes)
+    axes = (None,) * r if axes is None else tuple(None if m is None else sizes_of(m) for m in axes)
     if axes.count(None) != r or not r or any(m is not None and m < 0 for m in axes):
         want = f"axes with {max(r, 1)} None, one for each column of sizes, and sizes of 0 or more"
-        raise ValueError(error_text(op, want, f"{axes}", "Change `axes=`."))
+        raise ValueError(error_text(want, f"{axes}", "Change `axes=`."))
     if strides is not None:
-        strides = table(op, "strides", integers(op, k, "strides", strides), 2, (n, len(axes)))
+        strides = table("strides", integers(k, "strides", strides), 2, (n, len(axes)))
     if offsets is not None:
-        offsets = table(op, "offsets", integers(op, k, "offsets", offsets), 1, (n,))
+        offsets = table("offsets", integers(k, "offsets", offsets), 1, (n,))
     p = BlockPartition(sizes, strides, offsets, axes=axes, bound=int(buffer.shape[0]))
     if k.is_concrete(sizes, strides, offsets):
-        p = BlockPartition(sizes, strides, offsets, axes=axes, bound=checked_bound(op, p, int(buffer.shape[0])))
+        p = BlockPartition(sizes, strides, offsets, axes=axes, bound=checked_bound(p, int(buffer.shape[0])))
     elif k.checking():
-        check_traced(op, p, int(buffer.shape[0]))
+        check_traced(p, int(buffer.shape[0]))
     if strides is None and offsets is not None:
         xp = namespace(sizes)
         p = BlockPartition(sizes, xp.stack(steps(packed(p)), axis=1), offsets, axes=axes, bound=p.bound)
@@ -95,7 +94,7 @@ def get_buffer(x: RaggedArray, /) -> Array:
     >>> get_buffer(ragged([[1, 2], [3]]))
     array([1, 2, 3])
     """
-    return ragged_only("get_buffer", x).values
+    return ragged_only(x).values
 
 
 def is_contiguous(x: RaggedArray) -> bool:

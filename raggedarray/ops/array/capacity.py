@@ -23,19 +23,17 @@ def with_rows(x: RaggedArray, nrows: int, /) -> RaggedArray:
     >>> with_rows(ragged([[1], [2, 3]]), 4).tolist()
     [[1], [2, 3], [], []]
     """
-    nrows = sizes_of("with_rows", nrows)
+    nrows = sizes_of(nrows)
     if x.block is not None and len(x.partitions) == 1 and nrows >= x.nrows:
         x = contiguous(x)
         assert x.block is not None
         return RaggedArray(x.values, (as_last(resized(x.block, nrows, x.block.bound)),))
     if nrows < x.nrows:
-        raise ValueError(error_text("with_rows", f"at least {x.nrows} rows", f"{nrows}", "Take rows with `x[:n]`."))
+        raise ValueError(error_text(f"at least {x.nrows} rows", f"{nrows}", "Take rows with `x[:n]`."))
     first = x.partitions[0]
     if isinstance(first, UniformPartition):
         raise ValueError(
-            error_text(
-                "with_rows", "a ragged axis 1", f"length {first.length}", "Make it ragged: empty rows have no length."
-            )
+            error_text("a ragged axis 1", f"length {first.length}", "Make it ragged: empty rows have no length.")
         )
     splits = x.kernels.call(_more_rows, first.splits, nrows=nrows)
     return RaggedArray(x.values, (RowPartition(splits), *x.partitions[1:]))
@@ -54,6 +52,6 @@ def compact(x: RaggedArray, /) -> RaggedArray:
     """
     if not kernels(x.values).is_concrete(x.partitions):
         raise DynamicShapeError(
-            error_text("compact", "row lengths that can be read", "traced ones", "Use `ra.with_capacity(x, capacity)`.")
+            error_text("row lengths that can be read", "traced ones", "Use `ra.with_capacity(x, capacity)`.")
         )
     return with_capacity(x, used_entries(x))

@@ -42,7 +42,7 @@ def _compare(x: Any, y: Any, **static: Any) -> Any:
         return False
     if ragged[0] and (x.block is None) != (y.block is None):
         x, y = as_rows(x), as_rows(y)
-    k = common("array_equal", [x.values if r else x for x, r in zip((x, y), ragged, strict=True)])
+    k = common([x.values if r else x for x, r in zip((x, y), ragged, strict=True)])
     if not ragged[0]:
         x, y = (a if kernels(a) is k else k.asarray(a) for a in (x, y))
         same = k.call(_close, x, y, **static)
@@ -62,7 +62,7 @@ def _same(x: RaggedArray, y: RaggedArray, **static: Any) -> Array:
         if x.block is None or y.block is None or x.block.axes != y.block.axes:
             return equal & False
         equal = xp.all(x.block.sizes == y.block.sizes)
-        x, y = (a.components_as_rows("array_equal") for a in (x, y))
+        x, y = (a.components_as_rows() for a in (x, y))
     for p, q in zip(x.partitions, y.partitions, strict=True):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
             m = min(p.nrows, q.nrows) + 1
@@ -97,12 +97,12 @@ def validate(x: RaggedArray, /) -> RaggedArray:
     >>> validate(ragged([[1], [2, 3]])).nrows
     2
     """
-    block = ragged_only("validate", x).block
+    block = ragged_only(x).block
     rows = x
     if block is not None:
-        validate_block("validate", block, x.capacity)
+        validate_block(block, x.capacity)
         rows = RaggedArray(block.sizes, x.partitions[:-1])
     if rows.partitions:
-        check_consistent("validate", rows)
-        check_partitions("validate", rows)
+        check_consistent(rows)
+        check_partitions(rows)
     return x

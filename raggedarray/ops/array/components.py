@@ -20,8 +20,8 @@ def unbind(x: RaggedArray, /) -> tuple[Any, ...]:
     >>> [row.tolist() for row in unbind(ragged([[1, 2], [], [3]]))]
     [[1, 2], [], [3]]
     """
-    ragged_only("unbind", x)
-    return tuple(rows_of(x, range(x.nrows), "unbind", "Use `ra.to_padded(x, length=)`."))
+    ragged_only(x)
+    return tuple(rows_of(x, range(x.nrows), "Use `ra.to_padded(x, length=)`."))
 
 
 def nested_size(x: RaggedArray, /) -> tuple[Any, ...]:
@@ -43,8 +43,8 @@ def nested_dim(x: RaggedArray, /) -> tuple[Any, ...]:
 
 
 def _nested(x: RaggedArray, leaf: Any) -> tuple[Any, ...]:
-    ragged_only("nested_size", x)
-    need_lengths(x, "nested_size", "Use `x.row_lengths()`.")
+    ragged_only(x)
+    need_lengths(x, "Use `x.row_lengths()`.")
     block = block_of(x.partitions)
     if block is None:
         *outer, last = [x.kernels.host(s).tolist() for s in x.nested_row_splits]

@@ -53,9 +53,9 @@ def asarray(
     if not isinstance(x, RaggedArray):
         for name, size in (("capacity", capacity), ("nrows", nrows)):
             if size is not None:
-                raise ValueError(error_text("asarray", f"no {name}= for a plain array", f"{size}", "Drop it."))
+                raise ValueError(error_text(f"no {name}= for a plain array", f"{size}", "Drop it."))
         return _dense(x, xp, dtype, device, copy)
-    capacity = None if capacity is None else level_sizes("asarray", capacity, x.ragged_rank)
+    capacity = None if capacity is None else level_sizes(capacity, x.ragged_rank)
     k = x.kernels if xp is None else _backend(xp)
     if k is not x.kernels:
         return _moved(k, x, dtype, capacity, nrows, device, copy)
@@ -71,7 +71,7 @@ def asarray(
 
 
 def _needs_copy() -> ValueError:
-    return ValueError(error_text("asarray", "no copy to be needed", "copy=False", "Leave copy=None."))
+    return ValueError(error_text("no copy to be needed", "copy=False", "Leave copy=None."))
 
 
 def _backend(xp: Any) -> Kernels:
@@ -83,7 +83,7 @@ def _backend(xp: Any) -> Kernels:
     name = "jax" if name == "numpy" and not isinstance(xp, str) and xp.__name__ == "jax.numpy" else name
     if name in ("numpy", "jax"):
         return backend(name)
-    raise ValueError(error_text("asarray", "xp 'numpy' or 'jax'", repr(name), "Build it from arrays of that library."))
+    raise ValueError(error_text("xp 'numpy' or 'jax'", repr(name), "Build it from arrays of that library."))
 
 
 def _moved(
@@ -98,7 +98,7 @@ def _moved(
     """Resize on the host, where sizes cost no compilation, then move everything at once."""
     if not x.is_concrete():
         advice = "Move them outside jit."
-        raise DynamicShapeError(error_text("asarray", "values that can be read", "traced ones", advice))
+        raise DynamicShapeError(error_text("values that can be read", "traced ones", advice))
     if copy is False:
         raise _needs_copy()
     there = x if x.kernels.name == "numpy" else RaggedArray(x.kernels.host(x.values), host_partitions(x))
@@ -137,10 +137,10 @@ def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None)
         x = kernels(x).host(x) if kernels(x).is_concrete(x) else x
     dtype = None if dtype is None else k.dtype(dtype, x if is_array(x) else None)
     if is_array(x) and kernels(x).name == "numpy":
-        numeric("asarray", x)
+        numeric(x)
     if is_array(x) and kernels(x) is k:
         return array_namespace(x).asarray(x, dtype=dtype, device=device, copy=copy)
-    out = numeric("asarray", k.asarray(x, dtype=dtype))
+    out = numeric(k.asarray(x, dtype=dtype))
     out = out if device is None else array_namespace(out).asarray(out, device=device)
     return (
         array_namespace(out).asarray(out, copy=True) if copy and k.has_exact_sizes else out
@@ -160,13 +160,11 @@ def to_padded(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None,
            [0, 0, 0],
            [4, 0, 0]])
     """
-    x = ragged_only("to_padded", x).used_values()
-    lengths, ok = _padded_lengths("to_padded", x, length)
-    fill = x.kernels.asarray(checked_scalar("to_padded", x, fill_value, "fill_value"), dtype=x.dtype)
+    x = ragged_only(x).used_values()
+    lengths, ok = _padded_lengths(x, length)
+    fill = x.kernels.asarray(checked_scalar(x, fill_value, "fill_value"), dtype=x.dtype)
     if fill.ndim:
-        raise ValueError(
-            error_text("to_padded", "one number to fill with", f"shape {tuple(fill.shape)}", "Pass a scalar.")
-        )
+        raise ValueError(error_text("one number to fill with", f"shape {tuple(fill.shape)}", "Pass a scalar."))
     return x.kernels.call(_to_padded, x, fill, ok=ok, lengths=lengths)
 
 
@@ -178,17 +176,17 @@ def to_mask(x: RaggedArray, /, *, length: int | tuple[int, ...] | None = None) -
            [False, False, False],
            [ True, False, False]])
     """
-    lengths, _ = _padded_lengths("to_mask", ragged_only("to_mask", x), length)
+    lengths, _ = _padded_lengths(ragged_only(x), length)
     return x.kernels.call(_to_mask, x.partitions, lengths=lengths)
 
 
-def _padded_lengths(op: str, x: RaggedArray, length: int | tuple[int, ...] | None) -> tuple[tuple[int, ...], Any]:
+def _padded_lengths(x: RaggedArray, length: int | tuple[int, ...] | None) -> tuple[tuple[int, ...], Any]:
     """A static length for each level below axis 0, and whether all rows fit."""
     rows = [n for n in x.shape[1 : x.ndim - len(x.inner_shape)] if n is None]
-    length = None if length is None else sizes_of(op, length, many=True)
+    length = None if length is None else sizes_of(length, many=True)
     given = [None] * len(rows) if length is None else [length] if isinstance(length, int) else list(length)
     if len(given) != len(rows):
-        raise ValueError(error_text(op, f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))
+        raise ValueError(error_text(f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))
     wanted, ok, out = iter(given), True, []
     for size in _sizes(x):
         if isinstance(size, int):
@@ -198,10 +196,10 @@ def _padded_lengths(op: str, x: RaggedArray, length: int | tuple[int, ...] | Non
         if k.is_concrete(size):
             longest: Any = int(k.host(size).max(initial=0))
         elif n is None:
-            raise DynamicShapeError(error_text(op, "a static length", "traced row lengths", "Pass `length=`."))
+            raise DynamicShapeError(error_text("a static length", "traced row lengths", "Pass `length=`."))
         else:
             longest = namespace(size).max(size) if size.shape[0] else 0
-        ok = ok & check_capacity(op, longest, longest if n is None else n, "a length", "length=")
+        ok = ok & check_capacity(longest, longest if n is None else n, "a length", "length=")
         out.append(longest if n is None else n)
     return tuple(out), ok
 
@@ -281,28 +279,26 @@ def from_padded(
     if is_masked(array):
         if lengths is not None or mask is not None or padding is not None:
             got, advice = "it and a keyword", "Pass `x.filled(value)`, or drop the keyword."
-            raise ValueError(error_text("from_padded", "the mask of the array alone", got, advice))
+            raise ValueError(error_text("the mask of the array alone", got, advice))
         array, lengths = array.data, _lengths_of_mask(array) if array.ndim > 1 else None
     array, lengths, mask = (column(a) for a in (array, lengths, mask))
     given = [a for a in (array, lengths, mask) if is_array(a)]
-    k = common("from_padded", given)
+    k = common(given)
     array, mask = (a if a is None or (is_array(a) and kernels(a) is k) else k.asarray(a) for a in (array, mask))
-    if numeric("from_padded", array).ndim < 2:
-        raise ValueError(
-            error_text("from_padded", "shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes.")
-        )
+    if numeric(array).ndim < 2:
+        raise ValueError(error_text("shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes."))
     if sum(a is not None for a in (lengths, mask, padding)) > 1:
-        raise ValueError(error_text("from_padded", "one of lengths=, mask=, padding=", "several", "Drop the others."))
+        raise ValueError(error_text("one of lengths=, mask=, padding=", "several", "Drop the others."))
     nrows, width = array.shape[:2]
     if mask is not None:
         if tuple(mask.shape) != (nrows, width) or kind(mask.dtype) != "bool":
             got = f"{mask.dtype} {tuple(mask.shape)}"
-            raise ValueError(error_text("from_padded", f"a bool mask of shape {(nrows, width)}", got, "Reshape it."))
+            raise ValueError(error_text(f"a bool mask of shape {(nrows, width)}", got, "Reshape it."))
         values, splits = k.call(_from_mask, array, mask)
         return RaggedArray(values, (RowPartition(k.index(splits)),))
     lengths, ok = (None, True) if lengths is None else _checked_lengths(k, lengths, nrows, width)
     if not (padding is None or is_scalar(padding) or is_array(padding)):
-        raise TypeError(error_text("from_padded", "a number as padding=", repr(padding), "Pass the value that pads."))
+        raise TypeError(error_text("a number as padding=", repr(padding), "Pass the value that pads."))
     if isinstance(padding, int) and kind(array.dtype) in ("int", "uint") and not holds(array, padding):
         padding = None  # nothing is equal to it
     values, splits = k.call(_from_lengths, array, lengths, padding, ok=ok)
@@ -320,7 +316,7 @@ def _lengths_of_mask(array: Any) -> Array:
     if wrong.any():
         at = tuple(int(axis[0]) for axis in wrong.nonzero())
         want, advice = "a mask that is true from some place to the row's end", "Pass `x.filled(value)`, `mask=~x.mask`."
-        raise ValueError(error_text("from_padded", want, f"a missing entry at {at}", advice))
+        raise ValueError(error_text(want, f"a missing entry at {at}", advice))
     return lengths
 
 
@@ -328,24 +324,22 @@ def _checked_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> tupl
     """Lengths as indices of this library, and whether each is one: raises where that can be read."""
     lengths = lengths if is_array(lengths) else k.asarray(lengths)
     if tuple(lengths.shape) != (nrows,):
-        raise ValueError(
-            error_text("from_padded", f"lengths of shape {(nrows,)}", f"{tuple(lengths.shape)}", "Pass one per row.")
-        )
+        raise ValueError(error_text(f"lengths of shape {(nrows,)}", f"{tuple(lengths.shape)}", "Pass one per row."))
     if kind(lengths.dtype) not in ("int", "uint"):
-        raise TypeError(error_text("from_padded", "integer lengths", f"dtype {lengths.dtype}", "Convert them."))
+        raise TypeError(error_text("integer lengths", f"dtype {lengths.dtype}", "Convert them."))
     own = kernels(lengths)
     if own.is_concrete(lengths):
         known = own.host(lengths)
         bad = ((known < 0) | (known > width)).nonzero()[0]
         if bad.size:
             got = f"{known[bad[0]]} at row {bad[0]}"
-            raise ValueError(error_text("from_padded", f"lengths from 0 to {width}", got, "Pad the array further."))
+            raise ValueError(error_text(f"lengths from 0 to {width}", got, "Pad the array further."))
         return k.index(lengths), True
     lengths = k.index(lengths)
     xp = namespace(lengths)
     ok = xp.all((lengths >= 0) & (lengths <= width))
     if k.checking():
-        text = error_text("from_padded", f"lengths from 0 to {width}", "{low} to {high}", "Pad the array further.")
+        text = error_text(f"lengths from 0 to {width}", "{low} to {high}", "Pad the array further.")
         k.check(ok, text, low=xp.min(lengths), high=xp.max(lengths))
     return lengths, ok
 

@@ -114,12 +114,10 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     """
     given = [_plain(x) for x in arrays_and_dtypes]
     if all(is_scalar(x) for x in given):
-        raise TypeError(
-            error_text("result_type", "at least one array or dtype", f"{len(given)} numbers", "Pass one more.")
-        )
+        raise TypeError(error_text("at least one array or dtype", f"{len(given)} numbers", "Pass one more."))
     arrays = [x for x in given if is_array(x)]
     if arrays:
-        k = common("result_type", arrays)
+        k = common(arrays)
         given = [x if not is_array(x) or kernels(x) is k else k.asarray(x) for x in given]
         xp = namespace(next(x for x in given if is_array(x)))
         operands = (x if is_scalar(x) or (is_array(x) and not k.has_exact_sizes) else _of_dtype(xp, x) for x in given)
@@ -148,9 +146,9 @@ def __array_namespace_info__() -> Any:
     return host_namespace().__array_namespace_info__()
 
 
-def need_kind(op: str, value: Any, dtype: DType) -> None:
+def need_kind(value: Any, dtype: DType) -> None:
     """Raise unless a Python number can be written in this dtype without losing its kind."""
     order = ("bool", "uint", "int", "float", "complex")
     have = "int" if isinstance(value, int) else "float" if isinstance(value, float) else "complex"
     if is_scalar(value) and order.index(have) > 2 and order.index(have) > order.index(kind(dtype)):
-        raise TypeError(error_text(op, f"a fill value of dtype {dtype}", f"{value!r}", "Pass `dtype=`."))
+        raise TypeError(error_text(f"a fill value of dtype {dtype}", f"{value!r}", "Pass `dtype=`."))

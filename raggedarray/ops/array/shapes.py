@@ -23,6 +23,6 @@ def broadcast_shapes(*shapes: Shape) -> Any:
         if len(sizes) > 1:
             text = " and ".join(str(tuple(shape)) for shape in shapes)
             advice = "Make one of the sizes 1: per-row data is `b[:, None]`."
-            raise ValueError(error_text("broadcast_shapes", "shapes that broadcast", text, advice))
+            raise ValueError(error_text("shapes that broadcast", text, advice))
         out.append(sizes.pop() if sizes else 1)
     return tuple(reversed(out))

@@ -43,16 +43,16 @@ def from_rows(
     (2, None, 3)
     """
     if hasattr(rows, "columns"):
-        raise TypeError(error_text("from_rows", "an iterable of rows", type(rows).__name__, "Pass one column."))
+        raise TypeError(error_text("an iterable of rows", type(rows).__name__, "Pass one column."))
     given = [opened(row) for row in opened(rows)]
     for i, row in enumerate(given):
         if isinstance(row, RaggedArray):
-            raise TypeError(error_text("from_rows", "plain arrays", f"a RaggedArray as row {i}", "Use `ra.ragged`."))
+            raise TypeError(error_text("plain arrays", f"a RaggedArray as row {i}", "Use `ra.ragged`."))
         if is_missing(row, nan=True):
-            raise missing("from_rows", row, f"as row {i}", row=True)
-    if nrows is not None and check_min_int("from_rows", "row count", nrows, 0) < len(given):
-        raise ValueError(error_text("from_rows", f"at most {nrows} rows", f"{len(given)}", "Pass a larger nrows."))
-    shape = None if item_shape is None else item_shape_of("from_rows", item_shape)
+            raise missing(row, f"as row {i}", row=True)
+    if nrows is not None and check_min_int("row count", nrows, 0) < len(given):
+        raise ValueError(error_text(f"at most {nrows} rows", f"{len(given)}", "Pass a larger nrows."))
+    shape = None if item_shape is None else item_shape_of(item_shape)
     if shape is not None and (shape[:1] != (None,) or None in shape[1:]):
         host = backend("numpy")
         out = ragged(given or host.asarray([]).reshape(0, *(0,) * len(shape)), dtype=dtype, item_shape=shape)
@@ -68,9 +68,9 @@ def _end_to_end(given: list[Any], dtype: DType | None, inner: tuple[int | None, 
     if not given:
         host = backend("numpy")
         empty = host.asarray([], dtype="float64" if dtype is None else host.dtype(dtype))
-        values = numeric("from_rows", empty).reshape(0, *(inner or ()))
+        values = numeric(empty).reshape(0, *(inner or ()))
         return RaggedArray(values, (RowPartition(host_index([0])),))
-    rows = of_one_library("from_rows", given)
+    rows = of_one_library(given)
     first = with_entries(rows)
     if 0 in rows[first].shape:  # all are empty: one that is an array knows more than an empty list
         first = next((i for i, row in enumerate(given) if is_array(row)), 0)
@@ -78,18 +78,17 @@ def _end_to_end(given: list[Any], dtype: DType | None, inner: tuple[int | None, 
     for i, row in enumerate(rows):
         if row.ndim == 0:
             advice = "Stack them into one plain array."
-            raise ValueError(error_text("from_rows", "rows with at least one axis", f"shape () as row {i}", advice))
+            raise ValueError(error_text("rows with at least one axis", f"shape () as row {i}", advice))
         bare = tuple(row.shape) == (0,)
         if inner is not None and row.shape[1:] != inner and not bare:
             expected = f"rows of shape {(None, *inner)}"
             got = f"{tuple(row.shape)} as row {i}"
-            raise ValueError(error_text("from_rows", expected, got, "Change item_shape."))
+            raise ValueError(error_text(expected, got, "Change item_shape."))
         typed = dtype is None and 0 not in row.shape and row.dtype != like.dtype
         same = bare or row.shape[1:] == like.shape[1:]
         if typed or not same:
             raise (TypeError if typed else ValueError)(
                 error_text(
-                    "from_rows",
                     f"rows of dtype {like.dtype} and shape (len, *{tuple(like.shape[1:])}) as row {first}",
                     f"{row.dtype} {tuple(row.shape)} as row {i}",
                     "Pass `dtype=`."
@@ -99,6 +98,6 @@ def _end_to_end(given: list[Any], dtype: DType | None, inner: tuple[int | None, 
             )
     inner = tuple(like.shape[1:]) if inner is None else inner
     full = [row for row in rows if row.shape[0]] or [namespace(like).reshape(like, (0, *inner))]
-    values = concat_leaves("from_rows", full, dtype)
+    values = concat_leaves(full, dtype)
     ends = [0, *accumulate(int(row.shape[0]) for row in rows)]
     return RaggedArray(values, (RowPartition(index_like(values, host_index(ends))),))

@@ -85,7 +85,7 @@ def full(shape: int | tuple[int, ...], fill_value: Any, *, dtype: DType | None =
     array([7, 7])
     """
     if dtype is not None:
-        need_kind("full", fill_value, backend("numpy").dtype(dtype))
+        need_kind(fill_value, backend("numpy").dtype(dtype))
     return _make("full", shape, fill_value, dtype=dtype, device=device)
 
 
@@ -142,7 +142,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: DType | None = None, device:
     [[7, 7], []]
     """
     out = x.dtype if dtype is None else kernels(x.values if isinstance(x, RaggedArray) else x).dtype(dtype, None)
-    need_kind("full_like", fill_value, out)
+    need_kind(fill_value, out)
     return _like("full_like", x, fill_value, dtype=dtype, device=device)
 
 
@@ -172,7 +172,7 @@ def meshgrid(*arrays: Any, indexing: Literal["xy", "ij"] = "xy") -> tuple[Any, .
     """
     for x in arrays:
         if isinstance(x, RaggedArray):
-            raise TypeError(error_text("meshgrid", "plain arrays", f"shape {x.shape}", "Use `ra.to_padded(x)`."))
+            raise TypeError(error_text("plain arrays", f"shape {x.shape}", "Use `ra.to_padded(x)`."))
     return tuple(namespace(arrays[0]).meshgrid(*arrays, indexing=indexing)) if arrays else ()
 
 
@@ -201,7 +201,7 @@ def triu(x: Any, /, *, k: int = 0) -> Any:
 def _triangle(op: str, x: Any, k: int, lower: bool) -> Any:
     if not isinstance(x, RaggedArray):
         return getattr(namespace(x), op)(x, k=k)
-    x, k = contiguous(x).used_values(), sizes_of(op, k)
+    x, k = contiguous(x).used_values(), sizes_of(k)
     return RaggedArray(x.kernels.call(_kept, x, op=op, k=k, lower=lower), x.partitions)
 
 

@@ -57,7 +57,7 @@ def ragged(
     (2, None, 2)
     """
     if item_shape is not None:
-        item_shape = item_shape_of("ragged", item_shape)
+        item_shape = item_shape_of(item_shape)
     obj = opened(obj)
     if isinstance(obj, RaggedArray):
         out = _copy(obj)
@@ -70,10 +70,8 @@ def ragged(
     if dtype is not None:
         out = asarray(out, dtype=dtype)
     if item_shape is not None and out.shape[1:] != tuple(item_shape):
-        raise ValueError(
-            error_text("ragged", f"entries of shape {tuple(item_shape)}", f"{out.shape[1:]}", "Change item_shape.")
-        )
-    numeric("ragged", out)
+        raise ValueError(error_text(f"entries of shape {tuple(item_shape)}", f"{out.shape[1:]}", "Change item_shape."))
+    numeric(out)
     return out if xp is None and capacity is None else asarray(out, xp=xp, capacity=capacity)
 
 
@@ -99,7 +97,7 @@ def _copy(x: RaggedArray) -> RaggedArray:
 def _from_dense(a: Array) -> RaggedArray:
     """``(nrows, len, *inner)``: rows that happen to be equally long."""
     if a.ndim < 2:
-        raise ValueError(error_text("ragged", "an array of rows", f"shape {tuple(a.shape)}", "Wrap one row in a list."))
+        raise ValueError(error_text("an array of rows", f"shape {tuple(a.shape)}", "Wrap one row in a list."))
     xp, (nrows, length, *inner) = namespace(a), a.shape
     values = xp.asarray(xp.reshape(a, (nrows * length, *inner)), copy=True)
     splits = index_like(a, host_index([i * length for i in range(nrows + 1)]))
@@ -112,7 +110,7 @@ def _take_apart(obj: Any) -> _Parts:
     if not isinstance(obj, list | tuple):
         table = hasattr(obj, "columns")
         advice = "Pass one column." if table else "Pass a list of rows; for an iterator use `ra.from_rows`."
-        raise TypeError(error_text("ragged", "lists, arrays or RaggedArrays", type(obj).__name__, advice))
+        raise TypeError(error_text("lists, arrays or RaggedArrays", type(obj).__name__, advice))
     levels: list[list[int]] = []
     entries: list[Any] = [obj]
     while entries and all(isinstance(e, list | tuple | range) for e in entries):
@@ -145,20 +143,20 @@ def _same_kind(levels: list[list[int]], entries: list[Any]) -> None:
     if not entries or (len(types) == 1 and types <= {int, float, bool, complex}):
         return
     for e in entries:
-        need_plain("ragged", e)
+        need_plain(e)
     what = list(map(_what, entries))
     rows = len(levels) == 1 or any(w in ("a list", "an array", "a RaggedArray") for w in what)
     gone = next((i for i, e in enumerate(entries) if is_missing(e, nan=rows)), None)
     if gone is not None:
-        raise missing("ragged", entries[gone], f"at {_place(levels, gone)}", row=rows)
+        raise missing(entries[gone], f"at {_place(levels, gone)}", row=rows)
     other = next((i for i, w in enumerate(what) if w != what[0]), None)
     if other is not None:
         expected = f"{what[0]} everywhere, as at {_place(levels, 0)}"
         got = f"{what[other]} at {_place(levels, other)}"
-        raise ValueError(error_text("ragged", expected, got, "Bring the leaves to one depth and kind."))
+        raise ValueError(error_text(expected, got, "Bring the leaves to one depth and kind."))
     if what[0] not in ("a RaggedArray", "an array", "a number"):
         got = f"{what[0]} {entries[0]!r} at {_place(levels, 0)}"
-        raise TypeError(error_text("ragged", "numbers or arrays as leaves", got, "Convert it."))
+        raise TypeError(error_text("numbers or arrays as leaves", got, "Convert it."))
 
 
 def _place(levels: list[list[int]], index: int) -> str:
@@ -188,10 +186,10 @@ def _from_leaves(parts: _Parts, dtype: DType | None, item_shape: tuple[int | Non
     else:
         wanted = tuple(item_shape)
         if depth > len(wanted) or (depth < len(wanted) and leaves):
-            raise ValueError(error_text("ragged", f"entries of shape {wanted}", f"{depth} axes", "Change item_shape."))
+            raise ValueError(error_text(f"entries of shape {wanted}", f"{depth} axes", "Change item_shape."))
     if None not in wanted:
         advice = "Wrap the rows in a list." if item_shape is None else "Put None where the length varies."
-        raise ValueError(error_text("ragged", "at least one ragged axis", f"entries of shape {wanted}", advice))
+        raise ValueError(error_text("at least one ragged axis", f"entries of shape {wanted}", advice))
     if shapes and is_block(wanted[len(levels) - 1 :]):
         return block_of_arrays(levels[1:], leaves, wanted[len(levels) - 1 :], dtype)
     lengths = [*levels[1:], *([s[0] for s in shapes],) * bool(shapes)]
@@ -207,7 +205,6 @@ def _leaf_shapes(levels: list[list[int]], leaves: list[Array], dtype: DType | No
         if len(shape) != len(shapes[0]):
             raise ValueError(
                 error_text(
-                    "ragged",
                     f"{len(shapes[0])} axes everywhere, as at {_place(levels, 0)}",
                     f"{len(shape)} at {_place(levels, i)}",
                     "Bring the arrays to one rank.",
@@ -216,7 +213,6 @@ def _leaf_shapes(levels: list[list[int]], leaves: list[Array], dtype: DType | No
         if dtype is None and a.dtype != leaves[first].dtype and 0 not in shape:
             raise TypeError(
                 error_text(
-                    "ragged",
                     f"dtype {leaves[first].dtype} everywhere, as at {_place(levels, first)}",
                     f"{a.dtype} at {_place(levels, i)}",
                     "Pass `dtype=`.",
@@ -229,7 +225,7 @@ def _check_inner(levels: list[list[int]], shapes: list[tuple[int, ...]], inner: 
     for i, shape in enumerate(shapes):
         if shape[1:] != inner:
             got = f"{shape} at {_place(levels, i)}"
-            raise ValueError(error_text("ragged", f"arrays of shape {(None, *inner)}", got, "Change item_shape."))
+            raise ValueError(error_text(f"arrays of shape {(None, *inner)}", got, "Change item_shape."))
 
 
 def _values(
@@ -237,10 +233,10 @@ def _values(
 ) -> Array:
     """The leaves end to end: ``[total, *inner of the leaves]``."""
     if shapes:
-        return concat_leaves("ragged", leaves, dtype)
+        return concat_leaves(leaves, dtype)
     k = backend("numpy")
     if leaves:
-        return numeric("ragged", k.asarray(leaves, dtype=None if dtype is None else k.dtype(dtype)))
+        return numeric(k.asarray(leaves, dtype=None if dtype is None else k.dtype(dtype)))
     inner = wanted[len(wanted) - _trailing(wanted) :]
     empty = k.asarray([], dtype="float64" if dtype is None else k.dtype(dtype))
     return namespace(empty).reshape(empty, (0, *inner))
@@ -270,12 +266,10 @@ def _assemble(nrows: int, lengths: list[list[int]], values: Array, wanted: tuple
         bad = next((i for i, length in enumerate(got) if length != n), None)
         if bad is not None:
             raise ValueError(
-                error_text(
-                    "ragged", f"length {n} along axis {axis}", f"{got[bad]} at entry {bad}", "Change item_shape."
-                )
+                error_text(f"length {n} along axis {axis}", f"{got[bad]} at entry {bad}", "Change item_shape.")
             )
         partitions, above = (*partitions, UniformPartition(above, n)), above * n
-    out: RaggedArray = rebuild(nrows, partitions, values)
+    out: RaggedArray = rebuild(partitions, values)
     return out
 
 
@@ -288,7 +282,6 @@ def _of_ragged(levels: list[list[int]], leaves: list[RaggedArray], dtype: DType 
         if x.shape[1:] != first.shape[1:] or not same:
             raise ValueError(
                 error_text(
-                    "ragged",
                     f"rows of {first.shape[1:]} {first.dtype}, as at {_place(levels, at)}",
                     f"{x.shape[1:]} and {x.dtype} at {_place(levels, i)}",
                     "Bring them to one structure.",
@@ -297,16 +290,14 @@ def _of_ragged(levels: list[list[int]], leaves: list[RaggedArray], dtype: DType 
         if (x.block is None) != (first.block is None):
             what = ["rows" if y.block is None else "components that vary in several axes" for y in (first, x)]
             want, got = f"{what[0]} everywhere, as at {_place(levels, at)}", f"{what[1]} at {_place(levels, i)}"
-            raise ValueError(error_text("ragged", want, got, "Convert them with `ra.to_rows` or `ra.to_blocks`."))
+            raise ValueError(error_text(want, got, "Convert them with `ra.to_rows` or `ra.to_blocks`."))
         if not kernels(x.values).is_concrete(x.partitions):
-            raise TypeError(
-                error_text("ragged", "row lengths that can be read", "traced ones", "Build it outside jit.")
-            )
+            raise TypeError(error_text("row lengths that can be read", "traced ones", "Build it outside jit."))
     lengths = [*levels[1:], [x.nrows for x in leaves]]
     if block_of(first.partitions) is not None:
         if len(first.partitions) > 1:
             raise ValueError(
-                error_text("ragged", "leaves of one level", f"shape {first.shape}", "Join them with `ra.concat` first.")
+                error_text("leaves of one level", f"shape {first.shape}", "Join them with `ra.concat` first.")
             )
         return block_of_ragged(lengths, leaves, dtype)
     wanted: tuple[int | None, ...] = (None,) * len(lengths)
@@ -314,7 +305,7 @@ def _of_ragged(levels: list[list[int]], leaves: list[RaggedArray], dtype: DType 
         wanted = (*wanted, p.length if isinstance(p, UniformPartition) else None)
         lengths.append([n for x in leaves for n in _lengths(x, depth)])
     values = [x.values[: used_entries(x)[-1], ...] for x in leaves]
-    return _assemble(levels[0][0], lengths, concat_leaves("ragged", values, dtype), wanted + first.inner_shape)
+    return _assemble(levels[0][0], lengths, concat_leaves(values, dtype), wanted + first.inner_shape)
 
 
 def _lengths(x: RaggedArray, depth: int) -> list[int]:

@@ -50,7 +50,7 @@ def abs(x: Any, /) -> Any:
     >>> (abs(ragged([[-1.5, 2.0], []]))).tolist()
     [[1.5, 2.0], []]
     """
-    return elementwise("abs", "abs", x)
+    return elementwise("abs", x)
 
 
 def add(x1: Any, x2: Any, /) -> Any:
@@ -59,7 +59,7 @@ def add(x1: Any, x2: Any, /) -> Any:
     >>> (add(ragged([[1, 2], [3]]), ra.asarray([[10], [20]]))).tolist()
     [[11, 12], [23]]
     """
-    return elementwise("add", "add", x1, x2)
+    return elementwise("add", x1, x2)
 
 
 def ceil(x: Any, /) -> Any:
@@ -68,7 +68,7 @@ def ceil(x: Any, /) -> Any:
     >>> (ceil(ragged([[1.2, -1.2], []]))).tolist()
     [[2.0, -1.0], []]
     """
-    return elementwise("ceil", "ceil", x)
+    return elementwise("ceil", x)
 
 
 def conj(x: Any, /) -> Any:
@@ -77,7 +77,7 @@ def conj(x: Any, /) -> Any:
     >>> (conj(ragged([[1 + 2j], []]))).tolist()
     [[(1-2j)], []]
     """
-    return elementwise("conj", "conj", x)
+    return elementwise("conj", x)
 
 
 def copysign(x1: Any, x2: Any, /) -> Any:
@@ -86,7 +86,7 @@ def copysign(x1: Any, x2: Any, /) -> Any:
     >>> (copysign(ragged([[1.0, 2.0], []]), -1.0)).tolist()
     [[-1.0, -2.0], []]
     """
-    return elementwise("copysign", "copysign", x1, x2)
+    return elementwise("copysign", x1, x2)
 
 
 def divide(x1: Any, x2: Any, /) -> Any:
@@ -95,7 +95,7 @@ def divide(x1: Any, x2: Any, /) -> Any:
     >>> (divide(ragged([[1.0, 3.0], [4.0]]), 2)).tolist()
     [[0.5, 1.5], [2.0]]
     """
-    return elementwise("divide", "divide", x1, x2)
+    return elementwise("divide", x1, x2)
 
 
 def floor(x: Any, /) -> Any:
@@ -104,7 +104,7 @@ def floor(x: Any, /) -> Any:
     >>> (floor(ragged([[1.8, -1.2], []]))).tolist()
     [[1.0, -2.0], []]
     """
-    return elementwise("floor", "floor", x)
+    return elementwise("floor", x)
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Any:
@@ -113,7 +113,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     >>> (floor_divide(ragged([[7, -7], []]), 2)).tolist()
     [[3, -4], []]
     """
-    return elementwise("floor_divide", "floor_divide", x1, x2)
+    return elementwise("floor_divide", x1, x2)
 
 
 def hypot(x1: Any, x2: Any, /) -> Any:
@@ -122,7 +122,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     >>> (hypot(ragged([[3.0], []]), ragged([[4.0], []]))).tolist()
     [[5.0], []]
     """
-    return elementwise("hypot", "hypot", x1, x2)
+    return elementwise("hypot", x1, x2)
 
 
 def imag(x: Any, /) -> Any:
@@ -131,7 +131,7 @@ def imag(x: Any, /) -> Any:
     >>> (imag(ragged([[1 + 2j], []]))).tolist()
     [[2.0], []]
     """
-    return elementwise("imag", "imag", x)
+    return elementwise("imag", x)
 
 
 def maximum(x1: Any, x2: Any, /) -> Any:
@@ -140,7 +140,7 @@ def maximum(x1: Any, x2: Any, /) -> Any:
     >>> (maximum(ragged([[1.0, -2.0], []]), 0)).tolist()
     [[1.0, 0.0], []]
     """
-    return elementwise("maximum", "maximum", x1, x2)
+    return elementwise("maximum", x1, x2)
 
 
 def minimum(x1: Any, x2: Any, /) -> Any:
@@ -149,7 +149,7 @@ def minimum(x1: Any, x2: Any, /) -> Any:
     >>> (minimum(ragged([[1.0, -2.0], []]), 0)).tolist()
     [[0.0, -2.0], []]
     """
-    return elementwise("minimum", "minimum", x1, x2)
+    return elementwise("minimum", x1, x2)
 
 
 def multiply(x1: Any, x2: Any, /) -> Any:
@@ -158,7 +158,7 @@ def multiply(x1: Any, x2: Any, /) -> Any:
     >>> (multiply(ragged([[1, 2], [3]]), 10)).tolist()
     [[10, 20], [30]]
     """
-    return elementwise("multiply", "multiply", x1, x2)
+    return elementwise("multiply", x1, x2)
 
 
 def negative(x: Any, /) -> Any:
@@ -167,7 +167,7 @@ def negative(x: Any, /) -> Any:
     >>> (negative(ragged([[1, -2], []]))).tolist()
     [[-1, 2], []]
     """
-    return elementwise("negative", "negative", x)
+    return elementwise("negative", x)
 
 
 def nextafter(x1: Any, x2: Any, /) -> Any:
@@ -176,7 +176,7 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
     >>> (nextafter(ragged([[0.0], []]), ragged([[1.0], []])) > 0).tolist()
     [[True], []]
     """
-    return elementwise("nextafter", "nextafter", x1, x2)
+    return elementwise("nextafter", x1, x2)
 
 
 def positive(x: Any, /) -> Any:
@@ -185,7 +185,7 @@ def positive(x: Any, /) -> Any:
     >>> (positive(ragged([[1, -2], []]))).tolist()
     [[1, -2], []]
     """
-    return elementwise("positive", "positive", x)
+    return elementwise("positive", x)
 
 
 def pow(x1: Any, x2: Any, /) -> Any:
@@ -194,7 +194,7 @@ def pow(x1: Any, x2: Any, /) -> Any:
     >>> (pow(ragged([[2.0, 3.0], []]), 2)).tolist()
     [[4.0, 9.0], []]
     """
-    return elementwise("pow", "pow", x1, x2)
+    return elementwise("pow", x1, x2)
 
 
 def real(x: Any, /) -> Any:
@@ -203,7 +203,7 @@ def real(x: Any, /) -> Any:
     >>> (real(ragged([[1 + 2j], []]))).tolist()
     [[1.0], []]
     """
-    return elementwise("real", "real", x)
+    return elementwise("real", x)
 
 
 def reciprocal(x: Any, /) -> Any:
@@ -212,7 +212,7 @@ def reciprocal(x: Any, /) -> Any:
     >>> (reciprocal(ragged([[2.0, 4.0], []]))).tolist()
     [[0.5, 0.25], []]
     """
-    return elementwise("reciprocal", "reciprocal", x)
+    return elementwise("reciprocal", x)
 
 
 def remainder(x1: Any, x2: Any, /) -> Any:
@@ -221,7 +221,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
     >>> (remainder(ragged([[7, -7], []]), 4)).tolist()
     [[3, 1], []]
     """
-    return elementwise("remainder", "remainder", x1, x2)
+    return elementwise("remainder", x1, x2)
 
 
 def round(x: Any, /, *, decimals: int = 0) -> Any:
@@ -233,8 +233,8 @@ def round(x: Any, /, *, decimals: int = 0) -> Any:
     [[0.0, 200.0], []]
     """
     if decimals == 0:
-        return elementwise("round", "round", x)
-    return elementwise("round", _round, x, decimals=sizes_of("round", decimals))
+        return elementwise("round", x)
+    return elementwise(_round, x, decimals=sizes_of(decimals))
 
 
 def _round(x: Array, *, decimals: int) -> Array:
@@ -252,7 +252,7 @@ def sign(x: Any, /) -> Any:
     >>> (sign(ragged([[-3, 0, 2], []]))).tolist()
     [[-1, 0, 1], []]
     """
-    return elementwise("sign", "sign", x)
+    return elementwise("sign", x)
 
 
 def sqrt(x: Any, /) -> Any:
@@ -261,7 +261,7 @@ def sqrt(x: Any, /) -> Any:
     >>> (sqrt(ragged([[4.0, 9.0], []]))).tolist()
     [[2.0, 3.0], []]
     """
-    return elementwise("sqrt", "sqrt", x)
+    return elementwise("sqrt", x)
 
 
 def square(x: Any, /) -> Any:
@@ -270,7 +270,7 @@ def square(x: Any, /) -> Any:
     >>> (square(ragged([[2, -3], []]))).tolist()
     [[4, 9], []]
     """
-    return elementwise("square", "square", x)
+    return elementwise("square", x)
 
 
 def subtract(x1: Any, x2: Any, /) -> Any:
@@ -279,7 +279,7 @@ def subtract(x1: Any, x2: Any, /) -> Any:
     >>> (subtract(ragged([[1, 2], [3]]), 1)).tolist()
     [[0, 1], [2]]
     """
-    return elementwise("subtract", "subtract", x1, x2)
+    return elementwise("subtract", x1, x2)
 
 
 def trunc(x: Any, /) -> Any:
@@ -288,4 +288,4 @@ def trunc(x: Any, /) -> Any:
     >>> (trunc(ragged([[1.8, -1.8], []]))).tolist()
     [[1.0, -1.0], []]
     """
-    return elementwise("trunc", "trunc", x)
+    return elementwise("trunc", x)

@@ -46,7 +46,7 @@ def bitwise_and(x1: Any, x2: Any, /) -> Any:
     >>> (bitwise_and(ragged([[6], []]), 3)).tolist()
     [[2], []]
     """
-    return elementwise("bitwise_and", "bitwise_and", x1, x2)
+    return elementwise("bitwise_and", x1, x2)
 
 
 def bitwise_invert(x: Any, /) -> Any:
@@ -55,7 +55,7 @@ def bitwise_invert(x: Any, /) -> Any:
     >>> (bitwise_invert(ragged([[0], []]))).tolist()
     [[-1], []]
     """
-    return elementwise("bitwise_invert", "bitwise_invert", x)
+    return elementwise("bitwise_invert", x)
 
 
 def bitwise_left_shift(x1: Any, x2: Any, /) -> Any:
@@ -64,7 +64,7 @@ def bitwise_left_shift(x1: Any, x2: Any, /) -> Any:
     >>> (bitwise_left_shift(ragged([[1], []]), 3)).tolist()
     [[8], []]
     """
-    return elementwise("bitwise_left_shift", "bitwise_left_shift", x1, x2)
+    return elementwise("bitwise_left_shift", x1, x2)
 
 
 def bitwise_or(x1: Any, x2: Any, /) -> Any:
@@ -73,7 +73,7 @@ def bitwise_or(x1: Any, x2: Any, /) -> Any:
     >>> (bitwise_or(ragged([[6], []]), 3)).tolist()
     [[7], []]
     """
-    return elementwise("bitwise_or", "bitwise_or", x1, x2)
+    return elementwise("bitwise_or", x1, x2)
 
 
 def bitwise_right_shift(x1: Any, x2: Any, /) -> Any:
@@ -82,7 +82,7 @@ def bitwise_right_shift(x1: Any, x2: Any, /) -> Any:
     >>> (bitwise_right_shift(ragged([[8], []]), 2)).tolist()
     [[2], []]
     """
-    return elementwise("bitwise_right_shift", "bitwise_right_shift", x1, x2)
+    return elementwise("bitwise_right_shift", x1, x2)
 
 
 def bitwise_xor(x1: Any, x2: Any, /) -> Any:
@@ -91,7 +91,7 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Any:
     >>> (bitwise_xor(ragged([[6], []]), 3)).tolist()
     [[5], []]
     """
-    return elementwise("bitwise_xor", "bitwise_xor", x1, x2)
+    return elementwise("bitwise_xor", x1, x2)
 
 
 def equal(x1: Any, x2: Any, /) -> Any:
@@ -100,7 +100,7 @@ def equal(x1: Any, x2: Any, /) -> Any:
     >>> (equal(ragged([[1, 2], [3]]), 2)).tolist()
     [[False, True], [False]]
     """
-    return elementwise("equal", "equal", x1, x2)
+    return elementwise("equal", x1, x2)
 
 
 def greater(x1: Any, x2: Any, /) -> Any:
@@ -109,7 +109,7 @@ def greater(x1: Any, x2: Any, /) -> Any:
     >>> (greater(ragged([[1, 2], [3]]), 2)).tolist()
     [[False, False], [True]]
     """
-    return elementwise("greater", "greater", x1, x2)
+    return elementwise("greater", x1, x2)
 
 
 def greater_equal(x1: Any, x2: Any, /) -> Any:
@@ -118,7 +118,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Any:
     >>> (greater_equal(ragged([[1, 2], [3]]), 2)).tolist()
     [[False, True], [True]]
     """
-    return elementwise("greater_equal", "greater_equal", x1, x2)
+    return elementwise("greater_equal", x1, x2)
 
 
 def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
@@ -127,7 +127,7 @@ def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-05, atol: float = 1e-08, eq
     >>> isclose(ragged([[1.0, 2.0], []]), 1.0).tolist()
     [[True, False], []]
     """
-    return elementwise("isclose", _isclose, x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    return elementwise(_isclose, x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 def _isclose(x1: Any, x2: Any, *, rtol: float, atol: float, equal_nan: bool) -> Array:
@@ -149,7 +149,7 @@ def isfinite(x: Any, /) -> Any:
     >>> (isfinite(ragged([[1.0, float("nan")], []]))).tolist()
     [[True, False], []]
     """
-    return elementwise("isfinite", "isfinite", x)
+    return elementwise("isfinite", x)
 
 
 def isinf(x: Any, /) -> Any:
@@ -158,7 +158,7 @@ def isinf(x: Any, /) -> Any:
     >>> (isinf(ragged([[1.0, float("inf")], []]))).tolist()
     [[False, True], []]
     """
-    return elementwise("isinf", "isinf", x)
+    return elementwise("isinf", x)
 
 
 def isnan(x: Any, /) -> Any:
@@ -167,7 +167,7 @@ def isnan(x: Any, /) -> Any:
     >>> (isnan(ragged([[1.0, float("nan")], []]))).tolist()
     [[False, True], []]
     """
-    return elementwise("isnan", "isnan", x)
+    return elementwise("isnan", x)
 
 
 def isneginf(x: Any, /) -> Any:
@@ -176,7 +176,7 @@ def isneginf(x: Any, /) -> Any:
     >>> isneginf(ragged([[float("-inf"), 1.0], []])).tolist()
     [[True, False], []]
     """
-    return elementwise("isneginf", _is_value, x, value=-float("inf"))
+    return elementwise(_is_value, x, value=-float("inf"))
 
 
 def isposinf(x: Any, /) -> Any:
@@ -185,7 +185,7 @@ def isposinf(x: Any, /) -> Any:
     >>> isposinf(ragged([[float("inf"), 1.0], []])).tolist()
     [[True, False], []]
     """
-    return elementwise("isposinf", _is_value, x, value=float("inf"))
+    return elementwise(_is_value, x, value=float("inf"))
 
 
 def _is_value(x: Array, *, value: float) -> Array:
@@ -199,7 +199,7 @@ def isreal(x: Any, /) -> Any:
     >>> isreal(ragged([[1 + 2j, 1 + 0j], []])).tolist()
     [[False, True], []]
     """
-    return elementwise("isreal", _isreal, x)
+    return elementwise(_isreal, x)
 
 
 def _isreal(x: Array) -> Array:
@@ -213,7 +213,7 @@ def less(x1: Any, x2: Any, /) -> Any:
     >>> (less(ragged([[1, 2], [3]]), 2)).tolist()
     [[True, False], [False]]
     """
-    return elementwise("less", "less", x1, x2)
+    return elementwise("less", x1, x2)
 
 
 def less_equal(x1: Any, x2: Any, /) -> Any:
@@ -222,7 +222,7 @@ def less_equal(x1: Any, x2: Any, /) -> Any:
     >>> (less_equal(ragged([[1, 2], [3]]), 2)).tolist()
     [[True, True], [False]]
     """
-    return elementwise("less_equal", "less_equal", x1, x2)
+    return elementwise("less_equal", x1, x2)
 
 
 def logical_and(x1: Any, x2: Any, /) -> Any:
@@ -231,7 +231,7 @@ def logical_and(x1: Any, x2: Any, /) -> Any:
     >>> (logical_and(ragged([[True, False], []]), True)).tolist()
     [[True, False], []]
     """
-    return elementwise("logical_and", "logical_and", x1, x2)
+    return elementwise("logical_and", x1, x2)
 
 
 def logical_not(x: Any, /) -> Any:
@@ -240,7 +240,7 @@ def logical_not(x: Any, /) -> Any:
     >>> (logical_not(ragged([[True, False], []]))).tolist()
     [[False, True], []]
     """
-    return elementwise("logical_not", "logical_not", x)
+    return elementwise("logical_not", x)
 
 
 def logical_or(x1: Any, x2: Any, /) -> Any:
@@ -249,7 +249,7 @@ def logical_or(x1: Any, x2: Any, /) -> Any:
     >>> (logical_or(ragged([[True, False], []]), False)).tolist()
     [[True, False], []]
     """
-    return elementwise("logical_or", "logical_or", x1, x2)
+    return elementwise("logical_or", x1, x2)
 
 
 def logical_xor(x1: Any, x2: Any, /) -> Any:
@@ -258,7 +258,7 @@ def logical_xor(x1: Any, x2: Any, /) -> Any:
     >>> (logical_xor(ragged([[True, False], []]), True)).tolist()
     [[False, True], []]
     """
-    return elementwise("logical_xor", "logical_xor", x1, x2)
+    return elementwise("logical_xor", x1, x2)
 
 
 def not_equal(x1: Any, x2: Any, /) -> Any:
@@ -267,7 +267,7 @@ def not_equal(x1: Any, x2: Any, /) -> Any:
     >>> (not_equal(ragged([[1, 2], [3]]), 2)).tolist()
     [[True, False], [True]]
     """
-    return elementwise("not_equal", "not_equal", x1, x2)
+    return elementwise("not_equal", x1, x2)
 
 
 def signbit(x: Any, /) -> Any:
@@ -276,4 +276,4 @@ def signbit(x: Any, /) -> Any:
     >>> (signbit(ragged([[-0.0, 1.0], []]))).tolist()
     [[True, False], []]
     """
-    return elementwise("signbit", "signbit", x)
+    return elementwise("signbit", x)

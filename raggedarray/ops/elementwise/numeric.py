@@ -29,9 +29,7 @@ def _arrays(*args: Any) -> tuple[Any, ...]:
 def _native(*args: Any, name: str) -> Array:
     xp = namespace(next(x for x in args if not is_scalar(x)))
     if not hasattr(xp, name):
-        raise TypeError(
-            error_text(name, "NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.')
-        )
+        raise TypeError(error_text("NumPy or JAX values", "another array library", 'Move them with `x.to("numpy")`.'))
     return getattr(xp, name)(*args)
 
 
@@ -41,7 +39,7 @@ def angle(x: Any, /) -> Any:
     >>> angle(ragged([[1.0, -1.0], []])).tolist()
     [[0.0, 3.141592653589793], []]
     """
-    return elementwise("angle", _angle, x)
+    return elementwise(_angle, x)
 
 
 def _angle(x: Array) -> Array:
@@ -60,7 +58,7 @@ def float_power(x1: Any, x2: Any, /) -> Any:
     [[0.5, 0.25], []]
     """
     wide = (astype(x, "float32") if is_array(x) and is_half(x.dtype) else x for x in (x1, x2))
-    return elementwise("float_power", _float_power, *wide)
+    return elementwise(_float_power, *wide)
 
 
 def _float_power(x1: Any, x2: Any) -> Array:
@@ -76,7 +74,7 @@ def fmax(x1: Any, x2: Any, /) -> Any:
     >>> fmax(ragged([[1.0, float("nan")], []]), 0.0).tolist()
     [[1.0, 0.0], []]
     """
-    return elementwise("fmax", _fmax, x1, x2)
+    return elementwise(_fmax, x1, x2)
 
 
 def _fmax(x1: Any, x2: Any) -> Array:
@@ -96,7 +94,7 @@ def fmin(x1: Any, x2: Any, /) -> Any:
     >>> fmin(ragged([[1.0, float("nan")], []]), 0.0).tolist()
     [[0.0, 0.0], []]
     """
-    return elementwise("fmin", _fmin, x1, x2)
+    return elementwise(_fmin, x1, x2)
 
 
 def _fmin(x1: Any, x2: Any) -> Array:
@@ -110,7 +108,7 @@ def fmod(x1: Any, x2: Any, /) -> Any:
     >>> fmod(ragged([[7, -7], []]), 4).tolist()
     [[3, -3], []]
     """
-    return elementwise("fmod", _fmod, x1, x2)
+    return elementwise(_fmod, x1, x2)
 
 
 def _fmod(x1: Any, x2: Any) -> Array:
@@ -125,7 +123,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     >>> [part.tolist() for part in frexp(ragged([[8.0, 3.0], []]))]
     [[[0.5, 0.75], []], [[4, 2], []]]
     """
-    return elementwise("frexp", _mantissa, x), elementwise("frexp", _exponent, x)
+    return elementwise(_mantissa, x), elementwise(_exponent, x)
 
 
 def _exponent(x: Array) -> Array:
@@ -148,7 +146,7 @@ def gcd(x1: Any, x2: Any, /) -> Any:
     >>> gcd(ragged([[12, 7], []]), 8).tolist()
     [[4, 1], []]
     """
-    return elementwise("gcd", _native, x1, x2, name="gcd")
+    return elementwise(_native, x1, x2, name="gcd")
 
 
 def heaviside(x1: Any, x2: Any, /) -> Any:
@@ -157,7 +155,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
     >>> heaviside(ragged([[-2.0, 0.0, 3.0], []]), 0.5).tolist()
     [[0.0, 0.5, 1.0], []]
     """
-    return elementwise("heaviside", _heaviside, x1, x2)
+    return elementwise(_heaviside, x1, x2)
 
 
 def _heaviside(x1: Any, x2: Any) -> Array:
@@ -173,7 +171,7 @@ def lcm(x1: Any, x2: Any, /) -> Any:
     >>> lcm(ragged([[12, 7], []]), 8).tolist()
     [[24, 56], []]
     """
-    return elementwise("lcm", _native, x1, x2, name="lcm")
+    return elementwise(_native, x1, x2, name="lcm")
 
 
 def ldexp(x1: Any, x2: Any, /) -> Any:
@@ -182,7 +180,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     >>> ldexp(ragged([[0.5, 3.0], []]), 2).tolist()
     [[2.0, 12.0], []]
     """
-    return elementwise("ldexp", _native, x1, x2, name="ldexp")
+    return elementwise(_native, x1, x2, name="ldexp")
 
 
 def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
@@ -197,7 +195,7 @@ def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: float | None = None, negi
     if dtype is not None:
         limits = finfo(dtype)
         posinf, neginf = (float(a) if b is None else b for a, b in ((limits.max, posinf), (limits.min, neginf)))
-    return elementwise("nan_to_num", _nan_to_num, x, nan=nan, posinf=posinf, neginf=neginf)
+    return elementwise(_nan_to_num, x, nan=nan, posinf=posinf, neginf=neginf)
 
 
 def _nan_to_num(x: Array, *, nan: float, posinf: float | None, neginf: float | None) -> Array:

@@ -31,7 +31,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Any:
     >>> where(x > 0, x, 0.0).tolist()
     [[1.0, 0.0], [3.0]]
     """
-    return elementwise("where", _where, condition, x1, x2)
+    return elementwise(_where, condition, x1, x2)
 
 
 def _where(condition: Any, x1: Any, x2: Any) -> Array:
@@ -50,12 +50,12 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     [[1.0, 0.0], [2.0]]
     """
     if min is None and max is None:
-        return elementwise("clip", "positive", x)
+        return elementwise("positive", x)
     if max is None:
-        return elementwise("clip", _clip_below, x, min)
+        return elementwise(_clip_below, x, min)
     if min is None:
-        return elementwise("clip", _clip_above, x, max)
-    return elementwise("clip", _clip, x, min, max)
+        return elementwise(_clip_above, x, max)
+    return elementwise(_clip, x, min, max)
 
 
 def _clip(x: Array, low: Any, high: Any) -> Array:
@@ -77,9 +77,7 @@ def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) ->
     dtype('float32')
     """
     if device is not None:
-        raise ValueError(
-            error_text("astype", "device=None", repr(device), "Move with `ra.asarray` or `jax.device_put`.")
-        )
+        raise ValueError(error_text("device=None", repr(device), "Move with `ra.asarray` or `jax.device_put`."))
     if not isinstance(x, RaggedArray):
         return namespace(x).astype(x, kernels(x).dtype(dtype, x), copy=copy)
     x = x.used_values()
@@ -109,11 +107,11 @@ def map_values(f: Callable[..., Array], *xs: Any, masked: bool = False) -> Ragge
     array([-1., -8.,  0.,  0.], dtype=float32)
     """
     if not any(isinstance(x, RaggedArray) for x in xs):
-        raise TypeError(error_text("map_values", "at least one RaggedArray", "none", "Call the function itself."))
-    k, moved = to_common_backend("map_values", xs)
-    met = plan("map_values", moved)
+        raise TypeError(error_text("at least one RaggedArray", "none", "Call the function itself."))
+    k, moved = to_common_backend(xs)
+    met = plan(moved)
     t = met.template
-    masked = check_bool("map_values", "masked", masked) and not k.has_exact_sizes
+    masked = check_bool("masked", masked) and not k.has_exact_sizes
     laid_out = len(xs) > 1 or masked
     operands = k.call(_laid_out, t, *met.operands, states=met.states, masked=masked) if laid_out else [t.values]
     values = f(*operands)
@@ -121,7 +119,7 @@ def map_values(f: Callable[..., Array], *xs: Any, masked: bool = False) -> Ragge
         values = k.asarray(values)
     if getattr(values, "shape", ())[:1] != (t.capacity,):
         got = f"shape {getattr(values, 'shape', None)}"
-        raise ValueError(error_text("map_values", f"a result of {t.capacity} slots", got, "Keep the first axis."))
+        raise ValueError(error_text(f"a result of {t.capacity} slots", got, "Keep the first axis."))
     values = k.call(_zero_in_slack, values, t) if masked else values
     return RaggedArray(fill_unless(values, met.ok), t.partitions)
 
@@ -156,13 +154,12 @@ def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:
     >>> aligned(x, like=y).row_splits is y.row_splits
     True
     """
-    _, (x, like) = to_common_backend("aligned", (contiguous(x), contiguous(like)))
+    _, (x, like) = to_common_backend((contiguous(x), contiguous(like)))
     mine, theirs = (x, like) if (x.block is None) == (like.block is None) else (as_rows(x), as_rows(like))
     depth = theirs.depth + 1
     if mine.shape[:depth] != theirs.shape[:depth] or mine.depth + 1 != depth or x.capacity != like.capacity:
         raise ValueError(
             error_text(
-                "aligned",
                 f"shape {like.shape} and capacity {like.capacity}",
                 f"{x.shape} and {x.capacity}",
                 "Bring them to one capacity with `ra.with_capacity`.",
@@ -170,9 +167,9 @@ def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:
         )
     for level, (p, q) in enumerate(zip(theirs.partitions, mine.partitions, strict=True), start=1):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree("aligned", p, q, level, outermost=is_uniform(theirs.partitions[: level - 1]))
+            agree(p, q, level, outermost=is_uniform(theirs.partitions[: level - 1]))
     if mine.block is not None and theirs.block is not None:
         for axis, (m, n) in enumerate(zip(extents(theirs.block), extents(mine.block), strict=True), theirs.ragged_rank):
             if not isinstance(m, int):
-                agree_sizes("aligned", m, n, axis)
+                agree_sizes(m, n, axis)
     return RaggedArray(x.values, like.partitions)

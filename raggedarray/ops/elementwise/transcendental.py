@@ -44,7 +44,7 @@ def acos(x: Any, /) -> Any:
     >>> (acos(ragged([[1.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("acos", "acos", x)
+    return elementwise("acos", x)
 
 
 def acosh(x: Any, /) -> Any:
@@ -53,7 +53,7 @@ def acosh(x: Any, /) -> Any:
     >>> (acosh(ragged([[1.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("acosh", "acosh", x)
+    return elementwise("acosh", x)
 
 
 def asin(x: Any, /) -> Any:
@@ -62,7 +62,7 @@ def asin(x: Any, /) -> Any:
     >>> (asin(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("asin", "asin", x)
+    return elementwise("asin", x)
 
 
 def asinh(x: Any, /) -> Any:
@@ -71,7 +71,7 @@ def asinh(x: Any, /) -> Any:
     >>> (asinh(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("asinh", "asinh", x)
+    return elementwise("asinh", x)
 
 
 def atan(x: Any, /) -> Any:
@@ -80,7 +80,7 @@ def atan(x: Any, /) -> Any:
     >>> (atan(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("atan", "atan", x)
+    return elementwise("atan", x)
 
 
 def atan2(x1: Any, x2: Any, /) -> Any:
@@ -89,7 +89,7 @@ def atan2(x1: Any, x2: Any, /) -> Any:
     >>> (atan2(ragged([[0.0, 1.0], []]), 1.0)).tolist()
     [[0.0, 0.7853981633974483], []]
     """
-    return elementwise("atan2", "atan2", x1, x2)
+    return elementwise("atan2", x1, x2)
 
 
 def atanh(x: Any, /) -> Any:
@@ -98,7 +98,7 @@ def atanh(x: Any, /) -> Any:
     >>> (atanh(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("atanh", "atanh", x)
+    return elementwise("atanh", x)
 
 
 def cos(x: Any, /) -> Any:
@@ -107,7 +107,7 @@ def cos(x: Any, /) -> Any:
     >>> (cos(ragged([[0.0], []]))).tolist()
     [[1.0], []]
     """
-    return elementwise("cos", "cos", x)
+    return elementwise("cos", x)
 
 
 def cosh(x: Any, /) -> Any:
@@ -116,7 +116,7 @@ def cosh(x: Any, /) -> Any:
     >>> (cosh(ragged([[0.0], []]))).tolist()
     [[1.0], []]
     """
-    return elementwise("cosh", "cosh", x)
+    return elementwise("cosh", x)
 
 
 def deg2rad(x: Any, /) -> Any:
@@ -125,7 +125,7 @@ def deg2rad(x: Any, /) -> Any:
     >>> deg2rad(ragged([[180.0], []])).tolist()
     [[3.141592653589793], []]
     """
-    return elementwise("deg2rad", _scaled, x, factor=0.017453292519943295)
+    return elementwise(_scaled, x, factor=0.017453292519943295)
 
 
 def _scaled(x: Array, *, factor: float) -> Array:
@@ -143,7 +143,7 @@ def exp(x: Any, /) -> Any:
     >>> (exp(ragged([[0.0, 1.0], []]))).tolist()
     [[1.0, 2.718281828459045], []]
     """
-    return elementwise("exp", "exp", x)
+    return elementwise("exp", x)
 
 
 def exp2(x: Any, /) -> Any:
@@ -152,7 +152,7 @@ def exp2(x: Any, /) -> Any:
     >>> exp2(ragged([[0.0, 3.0], []])).tolist()
     [[1.0, 8.0], []]
     """
-    return elementwise("exp2", _exp2, x)
+    return elementwise(_exp2, x)
 
 
 def _exp2(x: Array) -> Array:
@@ -166,7 +166,7 @@ def expm1(x: Any, /) -> Any:
     >>> (expm1(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("expm1", "expm1", x)
+    return elementwise("expm1", x)
 
 
 def log(x: Any, /) -> Any:
@@ -175,7 +175,7 @@ def log(x: Any, /) -> Any:
     >>> (log(ragged([[1.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("log", "log", x)
+    return elementwise("log", x)
 
 
 def log10(x: Any, /) -> Any:
@@ -184,7 +184,7 @@ def log10(x: Any, /) -> Any:
     >>> (log10(ragged([[1000.0], []]))).tolist()
     [[3.0], []]
     """
-    return elementwise("log10", "log10", x)
+    return elementwise("log10", x)
 
 
 def log1p(x: Any, /) -> Any:
@@ -193,7 +193,7 @@ def log1p(x: Any, /) -> Any:
     >>> (log1p(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("log1p", "log1p", x)
+    return elementwise("log1p", x)
 
 
 def log2(x: Any, /) -> Any:
@@ -202,7 +202,7 @@ def log2(x: Any, /) -> Any:
     >>> (log2(ragged([[8.0], []]))).tolist()
     [[3.0], []]
     """
-    return elementwise("log2", "log2", x)
+    return elementwise("log2", x)
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Any:
@@ -211,7 +211,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     >>> (logaddexp(ragged([[0.0], []]), ragged([[0.0], []]))).tolist()
     [[0.6931471805599453], []]
     """
-    return elementwise("logaddexp", "logaddexp", x1, x2)
+    return elementwise("logaddexp", x1, x2)
 
 
 def rad2deg(x: Any, /) -> Any:
@@ -220,7 +220,7 @@ def rad2deg(x: Any, /) -> Any:
     >>> rad2deg(ragged([[3.141592653589793], []])).tolist()
     [[180.0], []]
     """
-    return elementwise("rad2deg", _scaled, x, factor=57.29577951308232)
+    return elementwise(_scaled, x, factor=57.29577951308232)
 
 
 def sin(x: Any, /) -> Any:
@@ -229,7 +229,7 @@ def sin(x: Any, /) -> Any:
     >>> (sin(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("sin", "sin", x)
+    return elementwise("sin", x)
 
 
 def sinc(x: Any, /) -> Any:
@@ -238,7 +238,7 @@ def sinc(x: Any, /) -> Any:
     >>> sinc(ragged([[0.0], []])).tolist()
     [[1.0], []]
     """
-    return elementwise("sinc", _sinc, x)
+    return elementwise(_sinc, x)
 
 
 def _sinc(x: Array) -> Array:
@@ -254,7 +254,7 @@ def sinh(x: Any, /) -> Any:
     >>> (sinh(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("sinh", "sinh", x)
+    return elementwise("sinh", x)
 
 
 def tan(x: Any, /) -> Any:
@@ -263,7 +263,7 @@ def tan(x: Any, /) -> Any:
     >>> (tan(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("tan", "tan", x)
+    return elementwise("tan", x)
 
 
 def tanh(x: Any, /) -> Any:
@@ -272,4 +272,4 @@ def tanh(x: Any, /) -> Any:
     >>> (tanh(ragged([[0.0], []]))).tolist()
     [[0.0], []]
     """
-    return elementwise("tanh", "tanh", x)
+    return elementwise("tanh", x)

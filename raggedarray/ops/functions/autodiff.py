@@ -50,7 +50,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: 
 def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool) -> Callable[..., Any]:
     jax: Any = backend("jax")
     several = isinstance(argnums, tuple | list)
-    given = sizes_of("grad", argnums, many=True)
+    given = sizes_of(argnums, many=True)
     given = given if several else (given,)
 
     @wraps(f)
@@ -58,7 +58,9 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
         which = tuple(i + len(args) if i < 0 else i for i in given)
         if any(not 0 <= i < len(args) for i in which) or len(set(which)) < len(which):
             want = f"distinct positional arguments, of which there are {len(args)}"
-            raise ValueError(error_text("grad", want, f"argnums={argnums}", "Pass what is differentiated by position."))
+            raise ValueError(
+                error_text(want, f"argnums={argnums}", "Pass what is differentiated by position.", op="grad")
+            )
         chosen = tuple(args[i] for i in which)
         leaves, structure = jax.flatten(chosen, is_ragged)
         at = [i for i, leaf in enumerate(leaves) if _differentiable(leaf)]

@@ -53,28 +53,25 @@ def map_components(
     >>> map_components(lambda a, mask: (a * mask).sum(), x, bucket="padded")
     array([6., 1.])
     """
-    op = "map_components"
     if not any(isinstance(x, RaggedArray) for x in xs):
         got = ", ".join(type(x).__name__ for x in xs) or "no operand"
-        raise TypeError(error_text(op, "a RaggedArray among the operands", got, "Call `f` itself."))
-    k, moved = to_common_backend(op, xs)
-    lead = form_of(op, next(x for x in moved if isinstance(x, RaggedArray)))
-    forms = [form_of(op, x) if isinstance(x, RaggedArray) else _entries(op, x, lead, i) for i, x in enumerate(moved)]
-    same_structure(op, forms)
+        raise TypeError(error_text("a RaggedArray among the operands", got, "Call `f` itself."))
+    k, moved = to_common_backend(xs)
+    lead = form_of(next(x for x in moved if isinstance(x, RaggedArray)))
+    forms = [form_of(x) if isinstance(x, RaggedArray) else _entries(x, lead, i) for i, x in enumerate(moved)]
+    same_structure(forms)
     if bucket is None:
         want = "bucket 'exact', 'padded' or a BucketPlan"
-        raise ValueError(error_text(op, want, "None", "Pass `bucket=` one of these."))
+        raise ValueError(error_text(want, "None", "Pass `bucket=` one of these."))
     masks = bucket != "exact"
     work = _Mapped(f, forms, masks, shape, bucket, capacity)
     found = None if shape is not None else find(k, f, forms, masks)
     if isinstance(found, Exception) and masks:
         advice = "Pass `shape=`, a function of the sizes."
-        raise ValueError(
-            error_text(op, "a function whose sizes can be found by trying", repr(found), advice)
-        ) from found
+        raise ValueError(error_text("a function whose sizes can be found by trying", repr(found), advice)) from found
     if masks and isinstance(found, Found) and any(n is READ for rule in found.rules for n in rule):
         advice = "Pass `shape=`, a function of the sizes."
-        raise ValueError(error_text(op, "sizes that follow those of an operand", "others", advice))
+        raise ValueError(error_text("sizes that follow those of an operand", "others", advice))
     work.found = found
     leaves = work.run()
     return _tree(work.structure, leaves)
@@ -85,11 +82,11 @@ def _tree(structure: Any, leaves: list[Any]) -> Any:
     return tree.unflatten(structure, leaves)
 
 
-def _entries(op: str, x: Any, lead: Form, i: int) -> Form:
+def _entries(x: Any, lead: Form, i: int) -> Form:
     if not is_array(x) or lead.above or not x.ndim or x.shape[0] != lead.block.nrows:
         want = f"an array with {lead.block.nrows} entries, one for each component"
         got = f"shape {tuple(x.shape)}" if is_array(x) else repr(x)
-        raise ValueError(error_text(op, want, f"{got} as operand {i}", "Close over what is the same for all."))
+        raise ValueError(error_text(want, f"{got} as operand {i}", "Close over what is the same for all."))
     return form_of_entries(x, lead)
 
 
@@ -99,9 +96,7 @@ class _Mapped(Work):
     def __init__(
         self, f: Callable[..., Any], forms: list[Form], masks: bool, shape: Any, bucket: Any, capacity: Any
     ) -> None:
-        super().__init__(
-            "map_components", self._apply, forms, self._rule, bucket=bucket, capacity=capacity, inline=True
-        )
+        super().__init__(self._apply, forms, self._rule, bucket=bucket, capacity=capacity, inline=True)
         self._f, self._masks, self._shape = f, masks, shape
         self.found: Any = None
         self.structure: Any = None
@@ -114,7 +109,7 @@ class _Mapped(Work):
         leaves, self.structure = k.each(self._f)(*stacks, *masks)
         if not leaves or not all(map(is_array, leaves)):
             got = ", ".join(type(x).__name__ for x in leaves[:3] if not is_array(x)) or "nothing"
-            raise TypeError(error_text(self.op, "a function that gives arrays", got, "Return arrays from it."))
+            raise TypeError(error_text("a function that gives arrays", got, "Return arrays from it."))
         return tuple(leaves)
 
     def _rule(self, sizes: list[Sizes]) -> list[Sizes]:

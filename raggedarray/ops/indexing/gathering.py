@@ -47,51 +47,51 @@ def take(x: Any, indices: Any, /, *, axis: int = 0, capacity: Capacity = None) -
     array([[2, 1],
            [5, 3]])
     """
-    return _taken("take", x, indices, axis, capacity, order=True)
+    return _taken(x, indices, axis, capacity, order=True)
 
 
 def rows_at(x: RaggedArray, indices: Any) -> Any:
     """``x[indices]``: `take`, which under jit says no capacity by itself."""
-    return _taken("take", x, indices, 0, None)
+    return _taken(x, indices, 0, None)
 
 
-def _taken(op: str, x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool = False) -> Any:
+def _taken(x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool = False) -> Any:
     if isinstance(x, RaggedArray) and x.block is not None:
-        (at,) = normal_axes(op, axis, x.ndim)
-        given = _indices(op, indices)
+        (at,) = normal_axes(axis, x.ndim)
+        given = _indices(indices)
         if order and capacity is None and at == 0 and x.ragged_rank == 1 and _is_traced_order(x, given):
             capacity = block_in(x).bound
-        return take_block(op, x, given, at, capacity)
-    x = array_of(op, x)
+        return take_block(x, given, at, capacity)
+    x = array_of(x)
     if not isinstance(x, RaggedArray):
         if isinstance(indices, RaggedArray):
-            return _from_dense(op, x, indices, axis)
-        given = _indices(op, indices)
-        k = common(op, [x, given])
+            return _from_dense(x, indices, axis)
+        given = _indices(indices)
+        k = common([x, given])
         x, given = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(given, k)))
         return namespace(x).take(x, given, axis=axis)
-    axis = one_axis(op, axis, x.ndim)
+    axis = one_axis(axis, x.ndim)
     if isinstance(indices, RaggedArray):
         if axis:
             advice = "Use `ra.gather(x, indices, batch_dims=)`."
-            raise TypeError(error_text(op, "dense indices below axis 0", "ragged ones", advice))
-        return _ragged_rows(op, x, indices, capacity)
-    given = _indices(op, indices)
+            raise TypeError(error_text("dense indices below axis 0", "ragged ones", advice))
+        return _ragged_rows(x, indices, capacity)
+    given = _indices(indices)
     if axis:
-        out = run(op, x, [*[slice(None)] * axis, given, *[slice(None)] * (x.ndim - axis - 1)])
+        out = run(x, [*[slice(None)] * axis, given, *[slice(None)] * (x.ndim - axis - 1)])
         return out if capacity is None or not isinstance(out, RaggedArray) else with_capacity(out, capacity)
     if given.ndim != 1:
         more = max(given.ndim - 1, 0)
-        below = None if capacity is None else level_sizes(op, capacity, more + x.ragged_rank, given=more)
-        flat = _taken(op, x, namespace(given).reshape(given, (-1,)), 0, below)
+        below = None if capacity is None else level_sizes(capacity, more + x.ragged_rank, given=more)
+        flat = _taken(x, namespace(given).reshape(given, (-1,)), 0, below)
         return _shaped(flat, tuple(given.shape))
-    k = common(op, [x.values, given])
+    k = common([x.values, given])
     x = move_to(k, x).used_values()
-    known = known_rows(op, k, x.nrows, given)
+    known = known_rows(k, x.nrows, given)
     given = index_like(x.values, widened(given, k))
     rows = known if known is not None and k.name == "numpy" else k.call(normal_rows, given, nrows=x.nrows)
     order = order and given.shape[0] == x.nrows
-    return taken_rows(op, x, rows, known, capacity, exist=known is not None and capacity is None, order=order)
+    return taken_rows(x, rows, known, capacity, exist=known is not None and capacity is None, order=order)
 
 
 def _is_traced_order(x: RaggedArray, given: Any) -> bool:
@@ -106,22 +106,22 @@ def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
     return RaggedArray(flat.values, (*uniform_levels(shape[0], shape[1:]), *flat.partitions))
 
 
-def _indices(op: str, indices: Any) -> Any:
-    given = indices if is_array(indices) else common(op, []).asarray(indices)
+def _indices(indices: Any) -> Any:
+    given = indices if is_array(indices) else common([]).asarray(indices)
     if kind(given.dtype) not in ("int", "uint"):
-        raise TypeError(error_text(op, "integer indices", f"dtype {given.dtype}", "Convert them."))
+        raise TypeError(error_text("integer indices", f"dtype {given.dtype}", "Convert them."))
     return given
 
 
-def _from_dense(op: str, x: Array, indices: RaggedArray, axis: int) -> RaggedArray:
+def _from_dense(x: Array, indices: RaggedArray, axis: int) -> RaggedArray:
     """Rows of a plain array, for each of the ragged indices."""
     if axis not in (0, -x.ndim):
-        raise ValueError(error_text(op, "axis 0 of a plain array", f"axis {axis}", "Move the axis to the front."))
-    k = common(op, [x, indices.values])
+        raise ValueError(error_text("axis 0 of a plain array", f"axis {axis}", "Move the axis to the front."))
+    k = common([x, indices.values])
     x = x if kernels(x) is k else k.asarray(x)
-    indices = move_to(k, widened(_indices(op, indices), k)).used_values()
+    indices = move_to(k, widened(_indices(indices), k)).used_values()
     values, missing = k.call(_pick_rows, x, indices)
-    report(op, missing, 0)
+    report(missing, 0)
     return RaggedArray(values, indices.partitions)
 
 
@@ -130,19 +130,19 @@ def _pick_rows(x: Array, indices: RaggedArray) -> Any:
     return filled(kernels(x).pick(x, rows), rows < x.shape[0], None), bad
 
 
-def _ragged_rows(op: str, x: RaggedArray, indices: RaggedArray, capacity: Capacity) -> RaggedArray:
+def _ragged_rows(x: RaggedArray, indices: RaggedArray, capacity: Capacity) -> RaggedArray:
     """A level of rows of ``x``: one row for each index."""
-    k = common(op, [x.values, indices.values])
-    x, indices = (move_to(k, a).used_values() for a in (x, widened(_indices(op, indices), k)))
+    k = common([x.values, indices.values])
+    x, indices = (move_to(k, a).used_values() for a in (x, widened(_indices(indices), k)))
     if indices.inner_shape:
         indices = inner_axes_to_levels(indices, indices.ndim - 1)
     rows, missing = k.call(_row_index, indices, nrows=x.nrows)
-    report(op, missing, 0)
+    report(missing, 0)
     known = k.host(rows) if k.is_concrete(rows) else None
     if capacity is not None:
         more = indices.ragged_rank
-        capacity = level_sizes(op, capacity, more + x.ragged_rank, given=more)
-    flat = taken_rows(op, x, rows, known, capacity)
+        capacity = level_sizes(capacity, more + x.ragged_rank, given=more)
+    flat = taken_rows(x, rows, known, capacity)
     return RaggedArray(flat.values, (*indices.partitions, *flat.partitions))
 
 
@@ -171,43 +171,41 @@ def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity =
     >>> gather(x, ragged([[2], [0, -1]]), batch_dims=1).tolist()
     [[3], [4, 5]]
     """
-    batch_dims = sizes_of("gather", batch_dims)
+    batch_dims = sizes_of(batch_dims)
     if batch_dims == 0:
-        return _taken("gather", x, indices, 0, capacity, order=True)
-    return entries_at("gather", x, indices, batch_dims, capacity)
+        return _taken(x, indices, 0, capacity, order=True)
+    return entries_at(x, indices, batch_dims, capacity)
 
 
-def entries_at(
-    op: str, x: Any, indices: Any, batch: int, capacity: Capacity = None, *, advice: str | None = None
-) -> Any:
+def entries_at(x: Any, indices: Any, batch: int, capacity: Capacity = None, *, advice: str | None = None) -> Any:
     """`gather` below axis 0; ``advice`` for one who counts the axes otherwise."""
     x, indices = as_rows(x), as_rows(indices)
-    given = _indices(op, indices)
-    _need_ragged(op, x, given)
+    given = _indices(indices)
+    _need_ragged(x, given)
     if not 0 < batch <= given.ndim or batch >= x.ndim:
         most = min(given.ndim, x.ndim - 1)
-        raise ValueError(error_text(op, f"batch_dims from 0 to {most}", str(batch), advice or "Check the shapes."))
-    k = common(op, [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
+        raise ValueError(error_text(f"batch_dims from 0 to {most}", str(batch), advice or "Check the shapes."))
+    k = common([a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
     single = given.ndim == batch  # one index for each entry
     if single:
         given = given[..., None] if isinstance(given, RaggedArray) else namespace(given).expand_dims(given, axis=-1)
     mine = levels(k, widened(given, k), given.ndim - 1)
     x = levels(k, x, max(batch, x.ragged_rank if isinstance(x, RaggedArray) else 0))
-    agree_above(op, x, mine, batch - 1)
+    agree_above(x, mine, batch - 1)
     index, missing = k.call(_within, x.partitions, mine, size=x.capacity, batch=batch)
     where = "Check `x.row_lengths()`." if x.shape[batch] is None else "Check `x.shape`."
-    report(op, missing, batch, advice or where)
+    report(missing, batch, advice or where)
     below = x.partitions[batch:]
     if below:
         known = k.host(index) if k.is_concrete(index) else None
         if capacity is not None:
             more = mine.ragged_rank - single
-            capacity = level_sizes(op, capacity, more + len(below), given=more)
+            capacity = level_sizes(capacity, more + len(below), given=more)
         order = _same_entries(x, mine, batch)
-        flat = taken_rows(op, RaggedArray(x.values, below), index, known, capacity, order=order)
-        out = rebuild(mine.nrows, (*mine.partitions, *flat.partitions), flat.values)
+        flat = taken_rows(RaggedArray(x.values, below), index, known, capacity, order=order)
+        out = rebuild((*mine.partitions, *flat.partitions), flat.values)
     else:
-        out = rebuild(mine.nrows, mine.partitions, k.call(_pick_filled, x.values, index))
+        out = rebuild(mine.partitions, k.call(_pick_filled, x.values, index))
     return out[(*[slice(None)] * batch, 0)] if single else out
 
 
@@ -221,9 +219,9 @@ def _same_entries(x: RaggedArray, indices: RaggedArray, level: int) -> bool:
     )
 
 
-def _need_ragged(op: str, x: Any, indices: Any) -> None:
+def _need_ragged(x: Any, indices: Any) -> None:
     if not isinstance(x, RaggedArray) and not isinstance(indices, RaggedArray):
-        raise TypeError(error_text(op, "a RaggedArray", "plain arrays", "Use `take_along_axis` of their library."))
+        raise TypeError(error_text("a RaggedArray", "plain arrays", "Use `take_along_axis` of their library."))
 
 
 def levels(k: Any, x: Any, count: int) -> RaggedArray:
@@ -270,26 +268,24 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     [[1, 2, 3], [], [4]]
     """
     x, indices = as_rows(x), as_rows(indices)
-    given = _indices("take_along_axis", indices)
+    given = _indices(indices)
     if not isinstance(x, RaggedArray) and not isinstance(given, RaggedArray):
-        k = common("take_along_axis", [x, given])
+        k = common([x, given])
         x, given = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(given, k)))
         return namespace(x).take_along_axis(x, given, axis=axis)
     if x.ndim != given.ndim:
         got = f"{x.ndim} and {given.ndim} axes"
-        raise ValueError(
-            error_text("take_along_axis", "as many axes", got, "Use `ra.gather(x, indices, batch_dims=)`.")
-        )
-    axis = one_axis("take_along_axis", axis, x.ndim)
-    k = common("take_along_axis", [a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
+        raise ValueError(error_text("as many axes", got, "Use `ra.gather(x, indices, batch_dims=)`."))
+    axis = one_axis(axis, x.ndim)
+    k = common([a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
     for n, (a, b) in enumerate(zip(x.shape, given.shape, strict=True)):
         if n != axis and None not in (a, b) and a != b:
-            raise ValueError(error_text("take_along_axis", f"{a} entries along axis {n}", f"{b}", "Align them first."))
+            raise ValueError(error_text(f"{a} entries along axis {n}", f"{b}", "Align them first."))
     x, mine = levels(k, x, x.ndim - 1), levels(k, widened(given, k), x.ndim - 1)
-    agree_above("take_along_axis", x, mine, max(axis - 1, 0)) if axis else None
+    agree_above(x, mine, max(axis - 1, 0)) if axis else None
     index, missing = k.call(_along, x.partitions, mine, size=x.capacity, axis=axis)
-    report("take_along_axis", missing, axis)
-    return rebuild(mine.nrows, mine.partitions, k.call(_pick_filled, x.values, index))
+    report(missing, axis)
+    return rebuild(mine.partitions, k.call(_pick_filled, x.values, index))
 
 
 def _along(partitions: tuple[Partition, ...], indices: RaggedArray, *, size: int, axis: int) -> Any:

@@ -33,7 +33,7 @@ def getitem(x: RaggedArray, key: Any) -> Any:
     if x.block is not None:
         if any(isinstance(i, RaggedArray) for i in items):
             return getitem(as_rows(x), tuple(as_rows(i) for i in items))
-        parts = expand("getitem", items, x.shape)
+        parts = expand(items, x.shape)
         if sum(is_array(i) and i.ndim > 0 for i in parts) > 1:  # side by side they go pointwise
             return getitem(as_rows(x), tuple(parts))
         return block_getitem(x, parts)
@@ -44,11 +44,11 @@ def getitem(x: RaggedArray, key: Any) -> Any:
         if is_array(only) and only.ndim == 1:
             return boolean_mask(x, only) if kind(only.dtype) == "bool" else rows_at(x, only)
         if not is_array(only) and only is not None and only is not ...:
-            return run("getitem", x, expand("getitem", items, x.shape)) if isinstance(only, slice) else _one(x, only)
+            return run(x, expand(items, x.shape)) if isinstance(only, slice) else _one(x, only)
     for n, item in enumerate(items):
         if isinstance(item, RaggedArray):
             return _within(x, items, n)
-    return run("getitem", x, expand("getitem", items, x.shape))
+    return run(x, expand(items, x.shape))
 
 
 def _is_static(s: slice) -> bool:
@@ -66,25 +66,23 @@ def _one(x: RaggedArray, i: Any) -> Any:
         i = as_int(i)
     except TypeError:
         got = f"{type(i).__name__} {i!r}"
-        raise IndexError(
-            error_text("getitem", "an int, slice, index array or mask of rows", got, "Index rows.")
-        ) from None
+        raise IndexError(error_text("an int, slice, index array or mask of rows", got, "Index rows.")) from None
     if not -x.nrows <= i < x.nrows:
-        raise IndexError(error_text("getitem", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
+        raise IndexError(error_text(f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
     if not kernels(x.row_splits).is_concrete(x.partitions):
         if isinstance(x.partitions[0], UniformPartition):
-            return run("getitem", x, [i, *[slice(None)] * (x.ndim - 1)])
+            return run(x, [i, *[slice(None)] * (x.ndim - 1)])
         raise dynamic_row(x)
-    return rows_of(x, [i % x.nrows], "getitem", "")[0]
+    return rows_of(x, [i % x.nrows], "")[0]
 
 
 def _slice(x: RaggedArray, key: slice) -> RaggedArray:
     if key.step is not None and as_int(key.step) == 0:
-        raise ValueError(error_text("getitem", "a slice step other than 0", "0", "Use 1 for every entry."))
+        raise ValueError(error_text("a slice step other than 0", "0", "Use 1 for every entry."))
     start, stop, step = key.indices(x.nrows)
     if step == 1 and x.kernels.has_exact_sizes:
         return view(x, start, max(stop, start))
-    packed: RaggedArray = run("getitem", x, [key, *[slice(None)] * (x.ndim - 1)])
+    packed: RaggedArray = run(x, [key, *[slice(None)] * (x.ndim - 1)])
     return packed
 
 
@@ -92,7 +90,7 @@ def _within(x: RaggedArray, items: tuple[Any, ...], at: int) -> Any:
     """A ragged key, which says where within rows; what follows it indexes the axes behind."""
     if at or any(isinstance(i, RaggedArray) for i in items[at + 1 :]):
         raise IndexError(
-            error_text("getitem", "a ragged key in front, by itself", f"it as item {at}", "Index one after the other.")
+            error_text("a ragged key in front, by itself", f"it as item {at}", "Index one after the other.")
         )
     key = items[at]
     out: Any = boolean_mask(x, key) if kind(key.dtype) == "bool" else _positions(x, key)
@@ -108,4 +106,4 @@ def _positions(x: RaggedArray, key: RaggedArray) -> Any:
     if last < 2:
         return gather(x, key, batch_dims=last)
     advice = f"A key of {key.ndim} axes picks along axis {last}; `ra.gather(x, key, batch_dims=1)` picks along axis 1."
-    return entries_at("gather", x, key, last, advice=advice)
+    return entries_at(x, key, last, advice=advice)

@@ -36,38 +36,32 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
     >>> boolean_mask(x, x > 0).tolist()
     [[1], [], [3]]
     """
-    x, mask = array_of("boolean_mask", as_rows(x)), as_rows(mask)
-    size = size if size is None else sizes_of("boolean_mask", size)
+    x, mask = array_of(as_rows(x)), as_rows(mask)
+    size = size if size is None else sizes_of(size)
     if not is_array(mask):
-        mask = common("boolean_mask", []).asarray(mask)
+        mask = common([]).asarray(mask)
     if not isinstance(x, RaggedArray):
         if not isinstance(mask, RaggedArray):
             if size is not None or capacity is not None:
-                raise ValueError(
-                    error_text(
-                        "boolean_mask", "no size= for a plain array", str(size), "Use `ra.nonzero(mask, size=)`."
-                    )
-                )
+                raise ValueError(error_text("no size= for a plain array", str(size), "Use `ra.nonzero(mask, size=)`."))
             return x[mask]
-        raise TypeError(error_text("boolean_mask", "a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
+        raise TypeError(error_text("a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
     if isinstance(mask, RaggedArray):
         if size is not None:
-            raise ValueError(error_text("boolean_mask", "no size= with a ragged mask", str(size), "Drop it."))
+            raise ValueError(error_text("no size= with a ragged mask", str(size), "Drop it."))
         out = _within_rows(x, mask)
         if capacity is None or not isinstance(out, RaggedArray):
             return out
-        return with_capacity(out, level_sizes("boolean_mask", capacity, out.ragged_rank))
+        return with_capacity(out, level_sizes(capacity, out.ragged_rank))
     if mask.ndim > 1 and kind(mask.dtype) == "bool":
         if size is None or tuple(mask.shape) != tuple(x.shape[: mask.ndim]):
-            return run("boolean_mask", x, expand("boolean_mask", (mask,), x.shape))
-        x = merge_rows("boolean_mask", inner_axes_to_levels(x, max(x.ragged_rank, mask.ndim - 1)), mask.ndim - 1, None)
+            return run(x, expand((mask,), x.shape))
+        x = merge_rows(inner_axes_to_levels(x, max(x.ragged_rank, mask.ndim - 1)), mask.ndim - 1, None)
         mask = namespace(mask).reshape(mask, (-1,))
     if tuple(mask.shape) != (x.nrows,) or kind(mask.dtype) != "bool":
         got = f"{mask.dtype} {tuple(mask.shape)}"
-        raise IndexError(
-            error_text("boolean_mask", f"a bool mask of shape ({x.nrows},)", got, "Use one entry per row.")
-        )
-    k = common("boolean_mask", [x.values, mask])
+        raise IndexError(error_text(f"a bool mask of shape ({x.nrows},)", got, "Use one entry per row."))
+    k = common([x.values, mask])
     host = kernels(mask).host(mask) if kernels(mask).is_concrete(mask) else None
     mask = mask if kernels(mask) is k else k.asarray(mask)
     x = move_to(k, x).used_values()
@@ -76,20 +70,20 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
         known = host.nonzero()[0]
         count: Any = known.size
         if size is not None:
-            check_capacity("boolean_mask", count, size, "size", "size=")
+            check_capacity(count, size, "size", "size=")
             known = backend("numpy").true_index(host, size)
     elif size is None:
         raise DynamicShapeError(
-            error_text("boolean_mask", "a static row count", "a traced mask", "Call `ra.boolean_mask(x, mask, size=)`.")
+            error_text("a static row count", "a traced mask", "Call `ra.boolean_mask(x, mask, size=)`.")
         )
     else:
         count = k.call(_count_true, mask)
-    ok = check_capacity("boolean_mask", count, count if size is None else size, "size", "size=")
+    ok = check_capacity(count, count if size is None else size, "size", "size=")
     rows = k.index(k.call(_true_index, mask, size=count if size is None else size))
     sizes = capacity
     if capacity is None and not k.has_exact_sizes:
         sizes = entry_counts(x.partitions, x.capacity)[1:]
-    checked, fitting = capacities("boolean_mask", x, rows, known, sizes)
+    checked, fitting = capacities(x, rows, known, sizes)
     ok = ok if fitting is True else ok & fitting
     values, partitions = k.call(take_body, x.values, x.partitions, rows, sizes=checked, ok=ok)
     marked: RaggedArray = with_mark(RaggedArray(values, partitions), ok)
@@ -108,16 +102,14 @@ def _true_index(mask: Array, *, size: int) -> Array:
 def _within_rows(x: RaggedArray, mask: RaggedArray) -> Any:
     if kind(mask.dtype) != "bool" or mask.ndim > x.ndim:
         got = f"{mask.dtype} of shape {mask.shape}"
-        raise IndexError(
-            error_text("boolean_mask", f"a bool mask for the first axes of {x.shape}", got, "Compare first.")
-        )
-    k = common("boolean_mask", [x.values, mask.values])
+        raise IndexError(error_text(f"a bool mask for the first axes of {x.shape}", got, "Compare first."))
+    k = common([x.values, mask.values])
     x, mask = move_to(k, x).used_values(), move_to(k, mask).used_values()
     level = mask.ndim - 1
     mask, x = inner_axes_to_levels(mask, level), inner_axes_to_levels(x, level)
-    agree_above("boolean_mask", x, mask, level)
+    agree_above(x, mask, level)
     values, partitions = k.call(_filtered, x.values, x.partitions, mask, level=level)
-    return rebuild(x.nrows, (*x.partitions[: level - 1], *partitions[level - 1 :]), values)
+    return rebuild((*x.partitions[: level - 1], *partitions[level - 1 :]), values)
 
 
 def _filtered(values: Array, partitions: tuple[Partition, ...], mask: RaggedArray, *, level: int) -> Any:
@@ -153,7 +145,7 @@ def nonzero(x: Any, /, *, size: int | None = None) -> tuple[Array, ...]:
     >>> nonzero(ragged([[0, 5], [], [7]]))
     (array([0, 2], dtype=int32), array([1, 0], dtype=int32))
     """
-    x = array_of("nonzero", as_rows(x))
+    x = array_of(as_rows(x))
     if not isinstance(x, RaggedArray) and size is None:
         found: tuple[Array, ...] = namespace(x).nonzero(x)
         return found
@@ -164,10 +156,10 @@ def nonzero(x: Any, /, *, size: int | None = None) -> tuple[Array, ...]:
     count: Any = k.call(_count_true, keep)
     if size is None:
         if not k.is_concrete(count):
-            raise DynamicShapeError(error_text("nonzero", "a static size", "a traced count", "Pass `size=`."))
+            raise DynamicShapeError(error_text("a static size", "a traced count", "Pass `size=`."))
         size = int(count)
-    size = sizes_of("nonzero", size)
-    ok = check_capacity("nonzero", count, size, "size", "size=")
+    size = sizes_of(size)
+    ok = check_capacity(count, size, "size", "size=")
     if isinstance(x, RaggedArray):
         out: tuple[Array, ...] = k.call(_coordinates, x.partitions, keep, size=size)
     else:

@@ -90,9 +90,9 @@ def at_get(x: RaggedArray, key: Any, *, fill_value: Any) -> Any:
     if fill_value is None:
         return getitem(x, key)
     if any(isinstance(i, RaggedArray) for i in items):
-        raise TypeError(error_text("at", "a key without ragged parts for fill_value=", "a ragged one", "Drop it."))
-    checked_scalar("at", x, fill_value, "fill_value")
-    return run("at", x, expand("at", items, x.shape), fill=fill_value, raises=False)
+        raise TypeError(error_text("a key without ragged parts for fill_value=", "a ragged one", "Drop it."))
+    checked_scalar(x, fill_value, "fill_value")
+    return run(x, expand(items, x.shape), fill=fill_value, raises=False)
 
 
 def at_update(x: RaggedArray, key: Any, how: str, values: Any) -> RaggedArray:
@@ -100,8 +100,8 @@ def at_update(x: RaggedArray, key: Any, how: str, values: Any) -> RaggedArray:
     if x.block is not None:
         return _update_block(x, key, how, values)
     if is_scalar(values):
-        checked_scalar("at", x, values, "values")
-    _, moved = to_common_backend("at", (x, values))
+        checked_scalar(x, values, "values")
+    _, moved = to_common_backend((x, values))
     x, values = moved
     k = x.kernels
     select, whole, one_row = _selector(x, key)
@@ -111,7 +111,7 @@ def at_update(x: RaggedArray, key: Any, how: str, values: Any) -> RaggedArray:
     spread = _spread(template, values, one_row)
     if spread.shape != template.shape:
         got = f"shape {tuple(values.shape)}"
-        raise ValueError(error_text("at", f"values that fit into {tuple(template.shape)}", got, "Drop the extra axes."))
+        raise ValueError(error_text(f"values that fit into {tuple(template.shape)}", got, "Drop the extra axes."))
     flat = spread.values if isinstance(spread, RaggedArray) else spread
     if isinstance(slots, RaggedArray):  # values of smaller capacity cut the selection
         slots = slots.values[: flat.shape[0], ...]
@@ -155,14 +155,14 @@ def _selector(x: RaggedArray, key: Any) -> tuple[Callable[[RaggedArray], Any], b
             return lambda y: boolean_mask(y, mask, size=x.nrows), True, False
     if any(isinstance(i, RaggedArray) for i in items):
         return lambda y: getitem(y, key), False, False
-    parts = expand("at", items, x.shape)
+    parts = expand(items, x.shape)
     axes = [n for n, i in enumerate(parts) if i is not None]
     inner = axes[x.ragged_rank + 1] if len(axes) > x.ragged_rank + 1 else len(parts)
     whole = all(isinstance(i, slice) and i == slice(None) for i in parts[inner:])
     one_row = bool(parts) and _is_int(parts[0]) and (len(parts) == 1 or isinstance(parts[1], slice))
     if one_row:
         parts = [_as_run(parts[0], x.nrows), *parts[1:]]  # a row alone has no static size
-    return lambda y: run("at", y, parts[:inner] if whole else parts), whole, one_row
+    return lambda y: run(y, parts[:inner] if whole else parts), whole, one_row
 
 
 def _is_int(item: Any) -> bool:
@@ -176,9 +176,9 @@ def _as_run(item: Any, nrows: int) -> Any:
         i = as_int(item)
     except TypeError:
         got = type(item).__name__
-        raise IndexError(error_text("at", "ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
+        raise IndexError(error_text("ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
     if not -nrows <= i < nrows:
-        raise IndexError(error_text("at", f"a row from {-nrows} to {nrows - 1}", str(i), "Check `len(x)`."))
+        raise IndexError(error_text(f"a row from {-nrows} to {nrows - 1}", str(i), "Check `len(x)`."))
     return slice(i % nrows, i % nrows + 1)
 
 
@@ -186,26 +186,26 @@ def _spread(template: Any, values: Any, one_row: bool) -> Any:
     """``values`` in the shape of the selection; those of one row need not have its axis."""
     if not one_row or not is_array(values) or values.ndim >= template.ndim:
         _need_fit(template, values)
-        return elementwise("at", _like, template, values)
+        return elementwise(_like, template, values)
     if not isinstance(template, RaggedArray):
         _need_fit(template[0, ...], values)
-        spread = elementwise("at", _like, template[0, ...], values)
+        spread = elementwise(_like, template[0, ...], values)
         return spread[None, ...] if spread.shape == template.shape[1:] else spread
     if not kernels(template.row_splits).is_concrete(template.partitions):
         if isinstance(values, RaggedArray) or template.ragged_rank > 1 or values.ndim < template.ndim - 1:
-            return elementwise("at", _like, template, expand_dims(values, axis=0))
+            return elementwise(_like, template, expand_dims(values, axis=0))
         splits = template.kernels.asarray([0, values.shape[0]], dtype=template.row_splits.dtype)
-        return elementwise("at", _like, template, RaggedArray(values, (RowPartition(splits),)))
-    row = rows_of(template, [0], "at", "")[0]
+        return elementwise(_like, template, RaggedArray(values, (RowPartition(splits),)))
+    row = rows_of(template, [0], "")[0]
     _need_fit(row, values)
-    spread = elementwise("at", _like, row, values)
+    spread = elementwise(_like, row, values)
     if spread.shape != row.shape:
         return spread
     k = template.kernels
     flat = spread.values if isinstance(spread, RaggedArray) else spread
     below = spread.partitions if isinstance(spread, RaggedArray) else ()
     if isinstance(template.partitions[0], UniformPartition):
-        return rebuild(1, (UniformPartition(1, row.shape[0]), *below), flat)
+        return rebuild((UniformPartition(1, row.shape[0]), *below), flat)
     splits = k.index(k.asarray([0, row.shape[0]]))
     return move_to(k, RaggedArray(flat, (RowPartition(splits), *below)))
 
@@ -217,9 +217,7 @@ def _need_fit(template: Any, values: Any) -> None:
     for m, n in zip(reversed(values.shape), reversed(template.shape), strict=False):
         if m not in (1, n):
             got = f"shape {tuple(values.shape)}"
-            raise ValueError(
-                error_text("at", f"values that fit into {tuple(template.shape)}", got, "Align them first.")
-            )
+            raise ValueError(error_text(f"values that fit into {tuple(template.shape)}", got, "Align them first."))
 
 
 def _scattered(items: Array, slots: Array, values: Array, partitions: Any, *, how: Any, whole: bool) -> Array:

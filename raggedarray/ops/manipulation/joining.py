@@ -38,10 +38,10 @@ def concat(arrays: tuple[Any, ...] | list[Any], /, *, axis: int | None = 0) -> A
     >>> concat([x, y]).tolist(), concat([x, y], axis=1).tolist()
     ([[1, 2], [], [3], [4]], [[1, 2, 3], [4]])
     """
-    xs = _operands("concat", arrays)
+    xs = _operands(arrays)
     if axis is None:
         for x in xs:
-            flat_only("concat", x)
+            flat_only(x)
         xs, axis = [flatten(x) for x in xs], 0
     if not any(isinstance(x, RaggedArray) for x in xs):
         return namespace(xs[0]).concat(xs, axis=axis)
@@ -49,27 +49,27 @@ def concat(arrays: tuple[Any, ...] | list[Any], /, *, axis: int | None = 0) -> A
     for i, x in enumerate(xs):
         if x.ndim != ndim:
             advice = "Add axes with `ra.expand_dims`."
-            raise ValueError(error_text("concat", f"{ndim} axes", f"{x.ndim} in operand {i}", advice))
-    a = one_axis("concat", axis, ndim)
-    return _join("concat", xs, a) if len(xs) > 1 else xs[0]
+            raise ValueError(error_text(f"{ndim} axes", f"{x.ndim} in operand {i}", advice))
+    a = one_axis(axis, ndim)
+    return _join(xs, a) if len(xs) > 1 else xs[0]
 
 
-def _operands(op: str, arrays: Any) -> list[Any]:
+def _operands(arrays: Any) -> list[Any]:
     if not isinstance(arrays, tuple | list):
         got = type(arrays).__name__
-        raise TypeError(error_text(op, "a list or tuple of arrays", got, "Put them in a list."))
+        raise TypeError(error_text("a list or tuple of arrays", got, "Put them in a list."))
     if not arrays:
-        raise ValueError(error_text(op, "a list or tuple of arrays", "an empty one", "Pass at least one array."))
+        raise ValueError(error_text("a list or tuple of arrays", "an empty one", "Pass at least one array."))
     for i, x in enumerate(arrays):
         if is_scalar(x) or not (isinstance(x, RaggedArray) or is_array(x)):
             got = f"{type(x).__name__} as operand {i}"
-            raise TypeError(error_text(op, "RaggedArrays or arrays", got, "Make it an array first."))
-    return to_common_backend(op, tuple(arrays))[1]
+            raise TypeError(error_text("RaggedArrays or arrays", got, "Make it an array first."))
+    return to_common_backend(tuple(arrays))[1]
 
 
-def _join(op: str, xs: list[Any], a: int) -> Any:
+def _join(xs: list[Any], a: int) -> Any:
     if any(isinstance(x, RaggedArray) and x.block is not None for x in xs):
-        return join_blocks(op, xs, a, _join)
+        return join_blocks(xs, a, _join)
     if not any(isinstance(x, RaggedArray) for x in xs):
         return namespace(xs[0]).concat(xs, axis=a)
     rank = max(x.ragged_rank for x in xs if isinstance(x, RaggedArray))
@@ -78,7 +78,7 @@ def _join(op: str, xs: list[Any], a: int) -> Any:
     alike = written_alike(levels[0].kernels, [x.partitions for x in levels], kept)
     levels = [RaggedArray(x.values, (*ps, *x.partitions[kept:])) for x, ps in zip(levels, alike, strict=True)]
     for i, x in enumerate(levels[1:], start=1):
-        _check_fit(op, levels[0], x, a, i)
+        _check_fit(levels[0], x, a, i)
     k = levels[0].kernels
     counts = [entry_counts(x.partitions, x.capacity) for x in levels]
     smallest = tuple(min(c[level] for c in counts) for level in range(rank + 1))
@@ -89,16 +89,15 @@ def _join(op: str, xs: list[Any], a: int) -> Any:
         values = k.call(_join_inner, [x.values for x in levels], axis=a - rank, capacity=smallest[rank])
         return RaggedArray(values, outer)
     limits = tuple(sum(c[level] for c in counts) for level in range(rank + 1))
-    nrows = limits[0] if a == 0 else levels[0].nrows
-    index_limit(op, levels, limits)
+    index_limit(levels, limits)
     if a == 0 and k.has_exact_sizes and all(map(_no_slack, levels)):
         values, inner = _append(levels, limits)
     else:
         values, inner = k.call(_join_levels, levels, axis=a, above=smallest[max(a - 1, 0)], limits=limits)
-    return rebuild(nrows, (*outer, *inner), values)
+    return rebuild((*outer, *inner), values)
 
 
-def _check_fit(op: str, x: RaggedArray, y: RaggedArray, a: int, i: int) -> None:
+def _check_fit(x: RaggedArray, y: RaggedArray, a: int, i: int) -> None:
     """Raise unless operand ``i`` may be joined to the first along axis ``a`` (both with the same levels)."""
     rank = x.ragged_rank
     for axis, (m, n) in enumerate(zip(x.shape, y.shape, strict=True)):
@@ -106,10 +105,10 @@ def _check_fit(op: str, x: RaggedArray, y: RaggedArray, a: int, i: int) -> None:
         if axis == a or (m == n) or (mixed and axis > a and a <= rank):
             continue
         got = f"{y.shape} as operand {i}"
-        raise ValueError(error_text(op, f"shapes that agree with {x.shape} but for axis {a}", got, "Align them first."))
+        raise ValueError(error_text(f"shapes that agree with {x.shape} but for axis {a}", got, "Align them first."))
     for level, (p, q) in enumerate(zip(x.partitions, y.partitions, strict=True), start=1):
         if level < a and isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(op, p, q, level, outermost=is_uniform(x.partitions[: level - 1]))
+            agree(p, q, level, outermost=is_uniform(x.partitions[: level - 1]))
 
 
 def _join_inner(values: list[Array], *, axis: int, capacity: int) -> Array:
@@ -219,16 +218,16 @@ def stack(arrays: tuple[Any, ...] | list[Any], /, *, axis: int = 0) -> Any:
     >>> stack([ragged([[1, 2], []]), ragged([[3], [4]])], axis=1).tolist()
     [[[1, 2], [3]], [[], [4]]]
     """
-    xs = _operands("stack", arrays)
+    xs = _operands(arrays)
     if not any(isinstance(x, RaggedArray) for x in xs):
         return namespace(xs[0]).stack(xs, axis=axis)
-    a = one_axis("stack", axis, xs[0].ndim + 1)
+    a = one_axis(axis, xs[0].ndim + 1)
     for i, x in enumerate(xs):
         if x.ndim != xs[0].ndim:
             advice = "Add axes with `ra.expand_dims`."
-            raise ValueError(error_text("stack", f"{xs[0].ndim} axes", f"{x.ndim} in operand {i}", advice))
+            raise ValueError(error_text(f"{xs[0].ndim} axes", f"{x.ndim} in operand {i}", advice))
     xs = [expand_dims(x, axis=a) for x in xs]
-    return _join("stack", xs, a) if len(xs) > 1 else xs[0]
+    return _join(xs, a) if len(xs) > 1 else xs[0]
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
@@ -240,24 +239,24 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     >>> [y.tolist() for y in unstack(ragged([np.array([[1, 2], [3, 4]]), np.array([[5, 6]])]), axis=-1)]
     [[[1, 3], [5]], [[2, 4], [6]]]
     """
-    x = array_of("unstack", x)
+    x = array_of(x)
     if not isinstance(x, RaggedArray):
         return tuple(namespace(x).unstack(x, axis=axis))
-    a = one_axis("unstack", axis, x.ndim)
+    a = one_axis(axis, x.ndim)
     if x.block is not None and a:
         if x.shape[a] is None:
-            raise ValueError(error_text("unstack", "a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
+            raise ValueError(error_text("a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
         return tuple(x[(*(slice(None),) * a, i)] for i in range(x.shape[a] or 0))
     if a > x.ragged_rank:
         return tuple(RaggedArray(v, x.partitions) for v in x.xp.unstack(x.values, axis=a - x.ragged_rank))
     size, first_level = x.shape[a], x.partitions[0]
     if size is None:
-        raise ValueError(error_text("unstack", "a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
+        raise ValueError(error_text("a uniform axis", f"ragged axis {a}", "Use `x.unbind()` for rows."))
     outer, below = x.partitions[: max(a - 1, 0)], x.partitions[max(a, 1) :]
     if a:  # every n-th entry
-        nrows, count, steps = x.nrows, x.partitions[a - 1].nrows, [(i, size) for i in range(size)]
+        count, steps = x.partitions[a - 1].nrows, [(i, size) for i in range(size)]
     elif isinstance(first_level, UniformPartition):  # row i is entries i * n : (i + 1) * n
-        nrows = count = first_level.length
+        count = first_level.length
         steps = [(i * count, 1) for i in range(size)]
     else:
         return unbind(x)
@@ -265,7 +264,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     out = []
     for first, step in steps:
         values, new = x.kernels.call(_every, x.values, below, first=first, step=step, count=count, limits=limits)
-        out.append(rebuild(nrows, (*outer, *new), values))
+        out.append(rebuild((*outer, *new), values))
     return tuple(out)
 
 

@@ -36,14 +36,14 @@ def merge_dims(x: Any, /, outer_axis: int, inner_axis: int, *, size: int | None 
     >>> merge_dims(ragged([[1, 2], [], [3]]), 0, 1)
     array([1, 2, 3])
     """
-    x = array_of("merge_dims", as_rows(x))
-    a, b = (one_axis("merge_dims", axis, x.ndim) for axis in (outer_axis, inner_axis))
+    x = array_of(as_rows(x))
+    a, b = (one_axis(axis, x.ndim) for axis in (outer_axis, inner_axis))
     if a > b:
-        raise ValueError(error_text("merge_dims", "outer_axis <= inner_axis", f"{a} and {b}", "Swap them."))
+        raise ValueError(error_text("outer_axis <= inner_axis", f"{a} and {b}", "Swap them."))
     if a == b:
         return x
     if not isinstance(x, RaggedArray):
-        _no_size("merge_dims", size)
+        _no_size(size)
         return namespace(x).reshape(x, (*x.shape[:a], prod(x.shape[a : b + 1]), *x.shape[b + 1 :]))
     rank = x.ragged_rank
     if a > rank:
@@ -51,17 +51,17 @@ def merge_dims(x: Any, /, outer_axis: int, inner_axis: int, *, size: int | None 
         shape = (*x.values.shape[:i], prod(x.values.shape[i : j + 1]), *x.values.shape[j + 1 :])
         return RaggedArray(x.xp.reshape(x.values, shape), x.partitions)
     if a and b > rank:
-        index_limit("merge_dims", (x,), (x.capacity * prod(x.inner_shape[: b - rank]),))
+        index_limit((x,), (x.capacity * prod(x.inner_shape[: b - rank]),))
     x = inner_axes_to_levels(x, max(b, rank))
     if a == 0:
-        return merge_rows("merge_dims", x, b, size)
+        return merge_rows(x, b, size)
     merged = x.kernels.call(_merged, x.partitions[a - 1 : b], library(x.partitions, x.values))
-    return rebuild(x.nrows, (*x.partitions[: a - 1], merged, *x.partitions[b:]), x.values)
+    return rebuild((*x.partitions[: a - 1], merged, *x.partitions[b:]), x.values)
 
 
-def _no_size(op: str, size: Any) -> None:
+def _no_size(size: Any) -> None:
     if size is not None:
-        raise ValueError(error_text(op, "no size= for a plain array", str(size), "Drop it."))
+        raise ValueError(error_text("no size= for a plain array", str(size), "Drop it."))
 
 
 def _merged(partitions: tuple[Partition, ...], like: Array) -> Partition:
@@ -73,26 +73,26 @@ def _merged(partitions: tuple[Partition, ...], like: Array) -> Partition:
     return RowPartition(composed_splits(partitions, like))
 
 
-def merge_rows(op: str, x: RaggedArray, level: int, size: int | None) -> Any:
+def merge_rows(x: RaggedArray, level: int, size: int | None) -> Any:
     """The entries of ``level`` as the rows of the result."""
     count = entry_counts(x.partitions, x.capacity)[level]
     above, below = x.partitions[:level], x.partitions[level:]
     if is_uniform(above):
-        return rebuild(count, below, x.values)
+        return rebuild(below, x.values)
     used: Any = x.nrows
     if kernels(library(above, x.values)).is_concrete(above):
         for p in above:  # Python's ints, since the elements may be more than splits can count
             used = used * p.length if isinstance(p, UniformPartition) else int(known_used(p))
     elif size is None:
-        raise DynamicShapeError(error_text(op, "a static size", "traced row lengths", "Pass `size=`."))
+        raise DynamicShapeError(error_text("a static size", "traced row lengths", "Pass `size=`."))
     else:
         used = used_at(above, level)
-    n = used if size is None else sizes_of(op, size)
-    ok = check_capacity(op, used, n, "size", "size=")
+    n = used if size is None else sizes_of(size)
+    ok = check_capacity(used, n, "size", "size=")
     if not below:
         if isinstance(used, int) and used == n == count:
             return x.values
-        index_limit(op, (x,), (n, count))
+        index_limit((x,), (n, count))
         return x.kernels.call(_first_slots, x.values, x.partitions, count=n, ok=ok)
     partitions = x.kernels.call(_resized, below, nrows=n)
     return RaggedArray(x.values if ok is True else x.kernels.call(fill_unless, x.values, ok), partitions)
@@ -130,20 +130,20 @@ def flatten(x: Any, /, *, size: int | None = None) -> Array:
     >>> flatten(ragged([[1, 2], [], [3]]))
     array([1, 2, 3])
     """
-    x = array_of("flatten", x)
+    x = array_of(x)
     if isinstance(x, RaggedArray) and x.block is not None:
-        x = contiguous(x).components_as_rows("flatten")
+        x = contiguous(x).components_as_rows()
     if isinstance(x, RaggedArray):
-        return merge_rows("flatten", inner_axes_to_levels(x, x.ndim - 1), x.ndim - 1, size)
-    _no_size("flatten", size)
+        return merge_rows(inner_axes_to_levels(x, x.ndim - 1), x.ndim - 1, size)
+    _no_size(size)
     return namespace(x).reshape(x, (-1,))
 
 
-def flat_only(op: str, x: Any) -> None:
+def flat_only(x: Any) -> None:
     """Raise where an op that flattens first cannot know how many elements there are."""
     if isinstance(x, RaggedArray) and not kernels(library(x.partitions, x.values)).is_concrete(x.partitions):
         advice = "Flatten it with `ra.flatten(x, size=)`."
-        raise DynamicShapeError(error_text(op, "axis= where row lengths are traced", "None", advice))
+        raise DynamicShapeError(error_text("axis= where row lengths are traced", "None", advice))
 
 
 def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
@@ -156,15 +156,15 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
     >>> split_dims(ragged([[1, 2], [], [3]]), 0, np.array([0, 2, 3])).tolist()
     [[[1, 2], []], [[3]]]
     """
-    a = one_axis("split_dims", axis, x.ndim)
+    a = one_axis(axis, x.ndim)
     whole = isinstance(x, RaggedArray) and x.block is not None and a == 0
-    x = x if whole else array_of("split_dims", as_rows(x))
+    x = x if whole else array_of(as_rows(x))
     length = x.shape[a]
     if length is None:
         advice = "Build it with `ra.from_nested_row_splits`."
-        raise ValueError(error_text("split_dims", "the row axis or a uniform one", f"ragged axis {a}", advice))
-    row_splits = row_splits if is_array(row_splits) else common("split_dims", []).asarray(row_splits)
-    k = common("split_dims", [x.values if isinstance(x, RaggedArray) else x, row_splits])
+        raise ValueError(error_text("the row axis or a uniform one", f"ragged axis {a}", advice))
+    row_splits = row_splits if is_array(row_splits) else common([]).asarray(row_splits)
+    k = common([x.values if isinstance(x, RaggedArray) else x, row_splits])
     if whole:
         x = move_to(k, x)
     elif isinstance(x, RaggedArray):
@@ -186,16 +186,16 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
 def _checked_splits(splits: Array, length: int) -> Array:
     if splits.ndim != 1 or splits.shape[0] == 0:
         got = f"shape {tuple(splits.shape)}"
-        raise ValueError(error_text("split_dims", "row splits of shape (groups + 1,)", got, "Start them with 0."))
+        raise ValueError(error_text("row splits of shape (groups + 1,)", got, "Start them with 0."))
     k = kernels(splits)
     expected = f"splits that rise from 0 to {length}"
     if k.is_concrete(splits):
         known = k.host(splits)
         if known[0] != 0 or known[-1] != length or bool((known[1:] < known[:-1]).any()):
-            raise ValueError(error_text("split_dims", expected, str(known.tolist()), "Check the group sizes."))
+            raise ValueError(error_text(expected, str(known.tolist()), "Check the group sizes."))
     elif k.checking():
         ok = (splits[0] == 0) & (splits[-1] == length) & namespace(splits).all(splits[1:] >= splits[:-1])
-        k.check(ok, error_text("split_dims", expected, "{splits}", "Check the group sizes."), splits=splits)
+        k.check(ok, error_text(expected, "{splits}", "Check the group sizes."), splits=splits)
     return splits
 
 

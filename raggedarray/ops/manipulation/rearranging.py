@@ -42,17 +42,17 @@ def flip(x: Any, /, *, axis: Axis = None) -> Any:
     [[3, 2, 1], [], [5, 4]]
     """
     if isinstance(x, RaggedArray) and x.block is not None:
-        backward = set(axes_in_order("flip", axis, x.ndim))
+        backward = set(axes_in_order(axis, x.ndim))
         key = [slice(None, None, -1) if a in backward else slice(None) for a in range(x.ndim)]
-        return block_getitem(x, key, op="flip")
-    x = array_of("flip", x)
+        return block_getitem(x, key)
+    x = array_of(x)
     if not isinstance(x, RaggedArray):
         return namespace(x).flip(x, axis=axis)
-    axes = axes_in_order("flip", axis, x.ndim)
+    axes = axes_in_order(axis, x.ndim)
     inner = tuple(a - x.depth for a in axes if a > x.depth)
     if inner:
         x = RaggedArray(x.kernels.call(_flip_inner, x.values, axes=inner), x.partitions)
-    return move("flip", x, {a: Move("flip") for a in axes if a <= x.depth})
+    return move(x, {a: Move("flip") for a in axes if a <= x.depth})
 
 
 def _flip_inner(values: Array, *, axes: tuple[int, ...]) -> Array:
@@ -69,25 +69,25 @@ def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
     >>> roll(ragged([[1, 2, 3], [], [4, 5]]), 1, axis=1).tolist()
     [[3, 1, 2], [], [5, 4]]
     """
-    x = array_of("roll", contiguous(x) if isinstance(x, RaggedArray) else x)
+    x = array_of(contiguous(x) if isinstance(x, RaggedArray) else x)
     if not isinstance(x, RaggedArray):
         return namespace(x).roll(x, shift, axis=axis)
     k = x.kernels
     if axis is None and x.block is not None:
-        return RaggedArray(roll(x.components_as_rows("roll"), shift).values, x.partitions)
+        return RaggedArray(roll(x.components_as_rows(), shift).values, x.partitions)
     if axis is None:
         return RaggedArray(k.call(_roll_all, x.values, x.partitions, _shift(k, shift)), x.partitions)
     given = axis if isinstance(axis, tuple) else (axis,)
     shifts = tuple(shift) if isinstance(shift, tuple | list) else (shift,) * len(given)
     if len(shifts) != len(given):
-        raise ValueError(error_text("roll", f"{len(given)} shifts", f"{len(shifts)}", "Pass one per axis, or one int."))
-    axes = axes_in_order("roll", axis, x.ndim)
+        raise ValueError(error_text(f"{len(given)} shifts", f"{len(shifts)}", "Pass one per axis, or one int."))
+    axes = axes_in_order(axis, x.ndim)
     by_axis = dict(zip(axes, (_shift(k, s) for s in shifts), strict=True))
     for a, s in by_axis.items():
         if a > x.depth:
             x = RaggedArray(k.call(_roll_inner, x.values, s, axis=a - x.depth), x.partitions)
     levels = {a: s for a, s in by_axis.items() if a <= x.depth}
-    return move("roll", x, {a: Move("roll") for a in levels}, levels)
+    return move(x, {a: Move("roll") for a in levels}, levels)
 
 
 def _shift(k: Kernels, shift: Any) -> Any:
@@ -97,15 +97,15 @@ def _shift(k: Kernels, shift: Any) -> Any:
             given = as_int(shift)
         except TypeError:
             got = type(shift).__name__
-            raise TypeError(error_text("roll", "an integer shift", got, "Pass an int, or one per axis.")) from None
+            raise TypeError(error_text("an integer shift", got, "Pass an int, or one per axis.")) from None
         if abs(given) <= INDEX_LIMIT:
             return given
         if not k.has_exact_sizes or abs(given) > 1 << 62:
-            raise OverflowError(error_text("roll", "a shift that fits its index", f"{given}", "Take a smaller one."))
+            raise OverflowError(error_text("a shift that fits its index", f"{given}", "Take a smaller one."))
         return k.index(k.asarray([given], dtype="int64"))[0]
     if shift.ndim or kind(shift.dtype) not in ("int", "uint"):
         got = f"{shift.dtype} {tuple(shift.shape)}"
-        raise TypeError(error_text("roll", "an integer shift", got, "Pass an int, or one per axis."))
+        raise TypeError(error_text("an integer shift", got, "Pass an int, or one per axis."))
     return k.index(shift) if k.name != "generic" else int(shift)
 
 
@@ -141,18 +141,18 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     >>> pad(ragged([[1, 2], []]), 0, np.array([0, 2])).tolist()
     [[1, 2], [0, 0]]
     """
-    x = array_of("pad", x)
-    before, after = (common("pad", []).asarray(n) if isinstance(n, list | tuple) else n for n in (before, after))
+    x = array_of(x)
+    before, after = (common([]).asarray(n) if isinstance(n, list | tuple) else n for n in (before, after))
     each = isinstance(x, RaggedArray) and (is_array(before) or is_array(after))
     if not each:
-        before, after = sizes_of("pad", before), sizes_of("pad", after)
+        before, after = sizes_of(before), sizes_of(after)
         if capacity is not None and not (isinstance(x, RaggedArray) and x.block is not None):
-            raise ValueError(error_text("pad", "no capacity= for static counts", str(capacity), "Drop it."))
+            raise ValueError(error_text("no capacity= for static counts", str(capacity), "Drop it."))
     if not each and (before < 0 or after < 0):
-        raise ValueError(error_text("pad", "counts of at least 0", f"{before}, {after}", "Cut with `ra.truncate`."))
-    a = one_axis("pad", axis, x.ndim)
+        raise ValueError(error_text("counts of at least 0", f"{before}, {after}", "Cut with `ra.truncate`."))
+    a = one_axis(axis, x.ndim)
     if isinstance(x, RaggedArray):
-        checked_scalar("pad", x, fill_value, "fill_value")
+        checked_scalar(x, fill_value, "fill_value")
     values = x.values if isinstance(x, RaggedArray) else x
     if is_array(fill_value):
         fill = kernels(values).asarray(fill_value, dtype=x.dtype)
@@ -163,7 +163,7 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     if each and (x.block is not None or x.shape[a] is not None):
         what = "components that vary in several axes" if x.block is not None else f"axis {a} of {x.shape}"
         advice = "Pass ints, or convert a block with `ra.to_rows(x)`."
-        raise ValueError(error_text("pad", "rows along a ragged axis for counts per row", what, advice))
+        raise ValueError(error_text("rows along a ragged axis for counts per row", what, advice))
     if a > x.depth:
         inner = a - x.depth
         values = x.kernels.call(_pad_inner, x.values, fill, axis=inner, before=before, after=after)
@@ -171,12 +171,12 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     fits_item = all(m in (1, n) for m, n in zip(reversed(fill.shape), reversed(x.inner_shape), strict=False))
     if fill.ndim > len(x.inner_shape) or not fits_item:
         expected = f"a fill_value of shape () to {x.inner_shape}"
-        raise ValueError(error_text("pad", expected, f"{tuple(fill.shape)}", "Pass one entry's worth."))
+        raise ValueError(error_text(expected, f"{tuple(fill.shape)}", "Pass one entry's worth."))
     if each:
         return pad_each(x, before, after, a, fill if a == x.ragged_rank else None, capacity)
     if x.block is not None:
-        return move_block("pad", x, {a: Move("pad", before, after)}, fill=fill, capacity=capacity)
-    return move("pad", x, {a: Move("pad", before, after)}, fill=fill if a == x.depth else None)
+        return move_block(x, {a: Move("pad", before, after)}, fill=fill, capacity=capacity)
+    return move(x, {a: Move("pad", before, after)}, fill=fill if a == x.depth else None)
 
 
 def _pad_inner(values: Array, fill: Array, *, axis: int, before: int, after: int) -> Array:
@@ -197,40 +197,38 @@ def truncate(x: Any, /, length: Any, *, axis: int = 1) -> Any:
     >>> truncate(ragged([[1, 2, 3], [4, 5]]), np.array([1, 3])).tolist()
     [[1], [4, 5]]
     """
-    x = array_of("truncate", x)
-    length = common("truncate", []).asarray(length) if isinstance(length, list | tuple) else length
+    x = array_of(x)
+    length = common([]).asarray(length) if isinstance(length, list | tuple) else length
     if isinstance(x, RaggedArray) and is_array(length) and length.ndim:
-        return _truncate_each(x, length, one_axis("truncate", axis, x.ndim))
-    length = min(sizes_of("truncate", length), INDEX_LIMIT)
+        return _truncate_each(x, length, one_axis(axis, x.ndim))
+    length = min(sizes_of(length), INDEX_LIMIT)
     if length < 0:
-        raise ValueError(error_text("truncate", "a length of at least 0", f"{length}", "Pass a length."))
-    a = one_axis("truncate", axis, x.ndim)
+        raise ValueError(error_text("a length of at least 0", f"{length}", "Pass a length."))
+    a = one_axis(axis, x.ndim)
     if not isinstance(x, RaggedArray):
         return x[(slice(None),) * a + (slice(0, length), ...)]
     if a > x.depth:
         cut = x.values[(slice(None),) * (a - x.depth) + (slice(0, length), ...)]
         return RaggedArray(cut, x.partitions)
-    return move("truncate", x, {a: Move("truncate", length)})
+    return move(x, {a: Move("truncate", length)})
 
 
 def _truncate_each(x: RaggedArray, length: Any, a: int) -> Any:
     values = length.values if isinstance(length, RaggedArray) else length
-    k = common("truncate", [x.values, values])
+    k = common([x.values, values])
     length = widened(length, k) if kind(length.dtype) in ("int", "uint") else length
     if x.block is not None and x.ragged_rank <= a <= x.depth and x.shape[a] is None:
         have = x.row_lengths(axis=a)
         if tuple(length.shape) != (x.partitions[-1].nrows,):
             got = f"shape {tuple(length.shape)}"
-            raise ValueError(
-                error_text("truncate", f"{x.partitions[-1].nrows} lengths", got, "Pass one per component.")
-            )
+            raise ValueError(error_text(f"{x.partitions[-1].nrows} lengths", got, "Pass one per component."))
         have = have.values if isinstance(have, RaggedArray) else have
         return narrow(x, a, 0, maximum(minimum(have, length), 0))
     if x.block is not None or x.shape[a] is not None:
         advice = "Pass an int, or cut a ragged axis."
-        raise ValueError(error_text("truncate", f"one length for all rows along axis {a}", "an array", advice))
+        raise ValueError(error_text(f"one length for all rows along axis {a}", "an array", advice))
     x = move_to(k, x).used_values()
-    _, ok = per_row("truncate", x, k, a, length, "length")
+    _, ok = per_row(x, k, a, length, "length")
     have = x.row_lengths(axis=a)
     out = narrow(x, a, 0, maximum(minimum(have, length), 0))
     return RaggedArray(fill_unless(out.values, ok), out.partitions)
@@ -246,18 +244,18 @@ def sliding_window(x: Any, /, size: int, *, step: int = 1, axis: int = 1) -> Any
     >>> sliding_window(ragged([[1, 2, 3], [4]]), 2).tolist()
     [[[1, 2], [2, 3]], []]
     """
-    x = array_of("sliding_window", x)
-    size, step = sizes_of("sliding_window", size), sizes_of("sliding_window", step)
+    x = array_of(x)
+    size, step = sizes_of(size), sizes_of(step)
     step = min(step, INDEX_LIMIT)
     if size < 1 or step < 1 or size > INDEX_LIMIT:
-        raise ValueError(error_text("sliding_window", "size and step of at least 1", f"{size}, {step}", "Pass larger."))
-    a = one_axis("sliding_window", axis, x.ndim)
+        raise ValueError(error_text("size and step of at least 1", f"{size}, {step}", "Pass larger."))
+    a = one_axis(axis, x.ndim)
     if not isinstance(x, RaggedArray):
         return kernels(x).call(_window_inner, x, axis=a, size=size, step=step)
     if a > x.depth:
         inner = a - x.depth
         return RaggedArray(x.kernels.call(_window_inner, x.values, axis=inner, size=size, step=step), x.partitions)
-    return move("sliding_window", x, {a: Move("window", size, step)})
+    return move(x, {a: Move("window", size, step)})
 
 
 def _window_inner(values: Array, *, axis: int, size: int, step: int) -> Array:

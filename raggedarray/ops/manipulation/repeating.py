@@ -51,42 +51,42 @@ def repeat(
     >>> repeat(ragged([[1, 2], [3]]), ragged([[0, 2], [1]]), axis=1).tolist()
     [[2, 2], [3]]
     """
-    x = array_of("repeat", x)
+    x = array_of(x)
     if isinstance(x, RaggedArray) and axis is None:
-        flat_only("repeat", x)
+        flat_only(x)
         x = flatten(x)
     if not isinstance(x, RaggedArray):
         return _repeat_plain(x, repeats, axis)
-    a = one_axis("repeat", 0 if axis is None else axis, x.ndim)
+    a = one_axis(0 if axis is None else axis, x.ndim)
     if is_array(repeats) and repeats.ndim == 0 and kernels(repeats).is_concrete(repeats):
-        repeats = sizes_of("repeat", repeats)
+        repeats = sizes_of(repeats)
     if isinstance(repeats, RaggedArray) and 0 < a <= x.ragged_rank:
         if size is not None:
-            raise ValueError(error_text("repeat", "no size= with repeats of entries", str(size), "Pass `capacity=`."))
+            raise ValueError(error_text("no size= with repeats of entries", str(size), "Pass `capacity=`."))
         return repeat_entries(x, repeats, a, capacity)
     if is_array(repeats) or isinstance(repeats, tuple | list):
         return _repeat_each(x, repeats, a, size, capacity)
-    n = sizes_of("repeat", repeats)
-    _no_sizes("repeat", size, capacity)
+    n = sizes_of(repeats)
+    _no_sizes(size, capacity)
     if n < 0:
-        raise ValueError(error_text("repeat", "repeats of at least 0", f"{n}", "Pass a count."))
+        raise ValueError(error_text("repeats of at least 0", f"{n}", "Pass a count."))
     if a > x.depth:
         return RaggedArray(x.kernels.call(_repeat_inner, x.values, n=n, axis=a - x.depth), x.partitions)
-    return move("repeat", x, {a: Move("repeat", n)})
+    return move(x, {a: Move("repeat", n)})
 
 
 def _repeat_plain(x: Array, repeats: Any, axis: int | None) -> Array:
     if is_array(repeats) and kind(repeats.dtype) in ("int", "uint"):
-        k = common("repeat", [x, repeats])
+        k = common([x, repeats])
         x, repeats = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(repeats, k)))
     out: Array = namespace(x).repeat(x, repeats, axis=axis)
     return out
 
 
-def _no_sizes(op: str, size: Any, capacity: Any) -> None:
+def _no_sizes(size: Any, capacity: Any) -> None:
     if size is not None or capacity is not None:
         got = f"size={size}, capacity={capacity}"
-        raise ValueError(error_text(op, "no size= and capacity= for a static count", got, "Drop them."))
+        raise ValueError(error_text("no size= and capacity= for a static count", got, "Drop them."))
 
 
 def _repeat_inner(values: Array, *, n: int, axis: int) -> Array:
@@ -98,24 +98,23 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
     given = repeats if is_array(repeats) else x.kernels.asarray(repeats)
     if kind(given.dtype) not in ("int", "uint") or given.ndim != 1:
         got = f"{given.dtype} {tuple(given.shape)}"
-        raise TypeError(error_text("repeat", "integer repeats of one axis", got, "Convert or flatten them."))
+        raise TypeError(error_text("integer repeats of one axis", got, "Convert or flatten them."))
     have = x.shape[a]
     if a and have is not None and a > x.depth and kernels(given).is_concrete(given):
-        _no_sizes("repeat", size, capacity)
+        _no_sizes(size, capacity)
         return RaggedArray(_repeat_plain(x.values, given, a - x.depth), x.partitions)
     if a:
-        raise ValueError(error_text("repeat", f"one count along axis {a}", "an array", "Repeat rows, or pass an int."))
+        raise ValueError(error_text(f"one count along axis {a}", "an array", "Repeat rows, or pass an int."))
     if tuple(given.shape) != (have,):
-        raise ValueError(error_text("repeat", f"{have} repeats", f"{given.shape[0]}", "Pass one per row."))
-    k = common("repeat", [x.values, given])
+        raise ValueError(error_text(f"{have} repeats", f"{given.shape[0]}", "Pass one per row."))
+    k = common([x.values, given])
     x, given = move_to(k, x).used_values(), k.index(given)
-    fine = not_negative("repeat", k, given, "repeats", "Pass counts.")
+    fine = not_negative(k, given, "repeats", "Pass counts.")
     count = _repeated_count(k, given)
     if x.block is not None:
         if not isinstance(count, int):
             raise DynamicShapeError(
                 error_text(
-                    "repeat",
                     "components that can be counted",
                     "traced repeats",
                     "Call `ra.take(x, indices, capacity=)`.",
@@ -123,29 +122,29 @@ def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacit
             )
         return take(x, k.call(_repeated_rows, given, nrows=count), capacity=capacity)
     if not isinstance(count, int) and size is None:
-        raise DynamicShapeError(error_text("repeat", "a static row count", "traced repeats", "Pass `size=`."))
-    nrows = count if size is None else sizes_of("repeat", size)
-    ok = both(check_capacity("repeat", count, nrows, "size", "size="), fine)
+        raise DynamicShapeError(error_text("a static row count", "traced repeats", "Pass `size=`."))
+    nrows = count if size is None else sizes_of(size)
+    ok = both(check_capacity(count, nrows, "size", "size="), fine)
     rows = k.call(_repeated_rows, given, nrows=nrows)
     need = k.call(needed_entries, x.partitions, rows)
     counts = entry_counts(x.partitions, x.capacity)[1:]
     readable = k.is_concrete(need)
     if capacity is None and not readable:
         advice = "Pass `capacity=`."
-        raise DynamicShapeError(error_text("repeat", "a static capacity", "traced repeats or lengths", advice))
+        raise DynamicShapeError(error_text("a static capacity", "traced repeats or lengths", advice))
     if capacity is None:
         known = [int(n) for n in need]
         sizes = tuple(
             m if k.has_exact_sizes else n if m <= n else bucket_size(m) for m, n in zip(known, counts, strict=True)
         )
     else:
-        given_sizes = level_sizes("repeat", capacity, x.ragged_rank)
+        given_sizes = level_sizes(capacity, x.ragged_rank)
         sizes = (*counts[:-1], given_sizes) if isinstance(given_sizes, int) else given_sizes
         for p, n, m in zip(x.partitions, sizes, need, strict=True):
             if isinstance(p, RowPartition):
-                ok = ok & check_capacity("repeat", m, n, "capacity", "capacity=")
+                ok = ok & check_capacity(m, n, "capacity", "capacity=")
     values, partitions = k.call(take_body, x.values, x.partitions, rows, sizes=sizes, ok=ok)
-    return with_mark(rebuild(nrows, partitions, values), ok)
+    return with_mark(rebuild(partitions, values), ok)
 
 
 def _repeated_count(k: Kernels, repeats: Array) -> Any:
@@ -169,12 +168,12 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
     >>> tile(ragged([[1, 2], [], [3]]), (1, 2)).tolist()
     [[1, 2, 1, 2], [], [3, 3]]
     """
-    x = array_of("tile", x)
+    x = array_of(x)
     if not isinstance(x, RaggedArray):
         return namespace(x).tile(x, repetitions)
-    counts = sizes_of("tile", repetitions if isinstance(repetitions, tuple | list) else (repetitions,), many=True)
+    counts = sizes_of(repetitions if isinstance(repetitions, tuple | list) else (repetitions,), many=True)
     if any(n < 0 for n in counts):
-        raise ValueError(error_text("tile", "repetitions of at least 0", f"{counts}", "Pass counts."))
+        raise ValueError(error_text("repetitions of at least 0", f"{counts}", "Pass counts."))
     counts = (1,) * (x.ndim - len(counts)) + counts
     for _ in range(len(counts) - x.ndim):
         x = expand_dims(x, axis=0)
@@ -182,7 +181,7 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:
     inner = counts[rank + 1 :]
     if any(n != 1 for n in inner):
         x = RaggedArray(x.kernels.call(_tile_inner, x.values, counts=(1, *inner)), x.partitions)
-    return move("tile", x, {a: Move("tile", n) for a, n in enumerate(counts[: rank + 1]) if n != 1})
+    return move(x, {a: Move("tile", n) for a, n in enumerate(counts[: rank + 1]) if n != 1})
 
 
 def _tile_inner(values: Array, *, counts: tuple[int, ...]) -> Array:

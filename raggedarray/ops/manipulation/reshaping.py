@@ -36,9 +36,9 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Any:
     >>> expand_dims(ragged([[1, 2], [3]]), axis=1).shape
     (2, 1, None)
     """
-    x = _views("expand_dims", x)
+    x = _views(x)
     given = axis if isinstance(axis, tuple) else (axis,)
-    axes = sorted(axes_in_order("expand_dims", given, x.ndim + len(given)))
+    axes = sorted(axes_in_order(given, x.ndim + len(given)))
     for a in axes:
         x = _expand(x, a)
     return x
@@ -58,9 +58,9 @@ def _expand(x: Any, a: int) -> Any:
     return RaggedArray(x.values, (*x.partitions[: a - 1], UniformPartition(entries, 1), *x.partitions[a - 1 :]))
 
 
-def _views(op: str, x: Any) -> Any:
+def _views(x: Any) -> Any:
     """An operand, blocks as they are: what happens to their axes moves nothing."""
-    return x if isinstance(x, RaggedArray) and x.block is not None else array_of(op, x)
+    return x if isinstance(x, RaggedArray) and x.block is not None else array_of(x)
 
 
 def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) -> Any:
@@ -72,14 +72,14 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) 
     >>> squeeze(ragged([np.ones((2, 1)), np.ones((3, 1))]), axis=2).shape
     (2, None)
     """
-    x = _views("squeeze", x)
+    x = _views(x)
     if not isinstance(x, RaggedArray):
         return namespace(x).squeeze(x, axis=axis)
-    axes = sorted(axes_in_order("squeeze", axis, x.ndim), reverse=True)
+    axes = sorted(axes_in_order(axis, x.ndim), reverse=True)
     for a in axes:
         if x.shape[a] != 1:
             got = f"axis {a} of shape {x.shape}"
-            raise ValueError(error_text("squeeze", "an axis of size 1", got, "Name another, or take `x[i]`."))
+            raise ValueError(error_text("an axis of size 1", got, "Name another, or take `x[i]`."))
     for a in axes:
         if x.block is not None:
             x = squeeze_block(x, a)
@@ -89,7 +89,7 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...], *, size: int | None = None) 
         elif a:
             x = RaggedArray(x.values, (*x.partitions[: a - 1], *x.partitions[a:]))
         else:
-            x = merge_rows("squeeze", x, 1, size)
+            x = merge_rows(x, 1, size)
     return x
 
 
@@ -99,18 +99,18 @@ def with_inner_shape(x: RaggedArray, /, shape: int | tuple[int, ...]) -> RaggedA
     >>> with_inner_shape(ragged([np.ones((2, 6)), np.ones((1, 6))]), (2, -1)).shape
     (2, None, 2, 3)
     """
-    x = ragged_only("with_inner_shape", x).used_values()
-    given = sizes_of("with_inner_shape", shape, many=True)
-    return RaggedArray(x.values, x.partitions) if given == x.inner_shape else _with_inner("with_inner_shape", x, given)
+    x = ragged_only(x).used_values()
+    given = sizes_of(shape, many=True)
+    return RaggedArray(x.values, x.partitions) if given == x.inner_shape else _with_inner(x, given)
 
 
-def _with_inner(op: str, x: RaggedArray, shape: Any) -> RaggedArray:
+def _with_inner(x: RaggedArray, shape: Any) -> RaggedArray:
     shape = shape if isinstance(shape, tuple) else (shape,)
     have, known = prod(x.inner_shape), prod(n for n in shape if n != -1)
     if shape.count(-1) == 1 and known > 0 and have % known == 0:
         shape = tuple(have // known if n == -1 else n for n in shape)
     if min(shape, default=0) < 0 or prod(shape) != have:
-        raise ValueError(error_text(op, f"a shape of {have} elements, as {x.inner_shape}", str(shape), "Check it."))
+        raise ValueError(error_text(f"a shape of {have} elements, as {x.inner_shape}", str(shape), "Check it."))
     return RaggedArray(x.xp.reshape(x.values, (x.capacity, *shape)), x.partitions)
 
 
@@ -120,15 +120,15 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     >>> reshape(ragged([np.ones((2, 6)), np.ones((1, 6))]), (2, None, 2, 3)).shape
     (2, None, 2, 3)
     """
-    x = array_of("reshape", x)
+    x = array_of(x)
     if not isinstance(x, RaggedArray):
         return namespace(x).reshape(x, shape, copy=copy)
     outer = x.depth + 1
     given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if given[:outer] != x.shape[:outer]:
         advice = "Use `ra.merge_dims` or `ra.split_dims`."
-        raise ValueError(error_text("reshape", f"a shape that begins with {x.shape[:outer]}", str(given), advice))
-    out = _with_inner("reshape", x, sizes_of("reshape", given[outer:], many=True))
+        raise ValueError(error_text(f"a shape that begins with {x.shape[:outer]}", str(given), advice))
+    out = _with_inner(x, sizes_of(given[outer:], many=True))
     return RaggedArray(namespace(out.values).asarray(out.values, copy=True), out.partitions) if copy else out
 
 
@@ -141,22 +141,22 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
     >>> permute_dims(ragged([np.ones((2, 3, 4)), np.ones((1, 3, 4))]), (0, 1, 3, 2)).shape
     (2, None, 4, 3)
     """
-    return _permute("permute_dims", _views("permute_dims", x), tuple(axes))
+    return _permute(_views(x), tuple(axes))
 
 
-def _permute(op: str, x: Any, axes: tuple[int, ...]) -> Any:
-    order = axes_in_order(op, axes, x.ndim)
+def _permute(x: Any, axes: tuple[int, ...]) -> Any:
+    order = axes_in_order(axes, x.ndim)
     if len(order) != x.ndim:
-        raise ValueError(error_text(op, f"{x.ndim} axes", str(axes), "Name each axis once."))
+        raise ValueError(error_text(f"{x.ndim} axes", str(axes), "Name each axis once."))
     if not isinstance(x, RaggedArray):
         return namespace(x).permute_dims(x, order)
     if x.block is not None:
-        return permute_block(op, x, order)
+        return permute_block(x, order)
     rank, first = x.ragged_rank, x.shape.index(None)
     for place, a in enumerate(order):
         if (a < first) != (place < first) or (a > rank) != (place > rank) or (first <= a <= rank and a != place):
             got = f"axis {a} in place {place} of shape {x.shape}"
-            raise ValueError(error_text(op, f"axes {first} to {rank} in place", got, "No axis passes a ragged one."))
+            raise ValueError(error_text(f"axes {first} to {rank} in place", got, "No axis passes a ragged one."))
     inner = (0, *(a - rank for a in order[rank + 1 :]))
     if inner != tuple(range(len(inner))):
         x = RaggedArray(x.xp.permute_dims(x.values, inner), x.partitions)
@@ -186,15 +186,15 @@ def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int
     >>> moveaxis(ragged([np.ones((2, 3, 4)), np.ones((1, 3, 4))]), -1, 2).shape
     (2, None, 4, 3)
     """
-    x = _views("moveaxis", x)
-    taken, places = (axes_in_order("moveaxis", axis, x.ndim) for axis in (source, destination))
+    x = _views(x)
+    taken, places = (axes_in_order(axis, x.ndim) for axis in (source, destination))
     if len(taken) != len(places):
         got = f"{len(taken)} and {len(places)}"
-        raise ValueError(error_text("moveaxis", "as many sources as destinations", got, "Pair them."))
+        raise ValueError(error_text("as many sources as destinations", got, "Pair them."))
     order = [a for a in range(x.ndim) if a not in taken]
     for place, a in sorted(zip(places, taken, strict=True)):
         order.insert(place, a)
-    return _permute("moveaxis", x, tuple(order))
+    return _permute(x, tuple(order))
 
 
 def broadcast_to(x: Any, /, shape: Shape) -> Any:
@@ -206,25 +206,25 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
     >>> broadcast_to(ragged([[[1], [2]], [[3]]], item_shape=(None, 1)), (2, None, 3)).tolist()
     [[[1, 1, 1], [2, 2, 2]], [[3, 3, 3]]]
     """
-    x = _views("broadcast_to", x)
-    shape = shape if isinstance(shape, tuple | list) else (sizes_of("broadcast_to", shape),)
-    shape = tuple(n if n is None else sizes_of("broadcast_to", n) for n in shape)
+    x = _views(x)
+    shape = shape if isinstance(shape, tuple | list) else (sizes_of(shape),)
+    shape = tuple(n if n is None else sizes_of(n) for n in shape)
     if not isinstance(x, RaggedArray):
         if None in shape:
             advice = "Use `ra.broadcast_arrays` with a RaggedArray."
-            raise ValueError(error_text("broadcast_to", "sizes for a plain array", str(shape), advice))
+            raise ValueError(error_text("sizes for a plain array", str(shape), advice))
         return namespace(x).broadcast_to(x, shape)
     have = (*(1,) * (len(shape) - x.ndim), *x.shape)
     if len(shape) < x.ndim or any(m != n and (m != 1 or n is None) for m, n in zip(have, shape, strict=True)):
         advice = "Only axes of size 1 stretch; None keeps a ragged one."
-        raise ValueError(error_text("broadcast_to", f"a shape that {x.shape} stretches to", str(shape), advice))
+        raise ValueError(error_text(f"a shape that {x.shape} stretches to", str(shape), advice))
     if x.block is not None:
         return stretch_block(x, shape)
     for _ in range(len(shape) - x.ndim):
         x = _expand(x, 0)
     rank = x.ragged_rank
     copies = {a: n for a, (m, n) in enumerate(zip(x.shape, shape, strict=True)) if m != n and n is not None}
-    x = move("broadcast_to", x, {a: Move("tile", n) for a, n in copies.items() if a <= rank})
+    x = move(x, {a: Move("tile", n) for a, n in copies.items() if a <= rank})
     if any(a > rank for a in copies):
         x = RaggedArray(x.xp.broadcast_to(x.values, (x.capacity, *shape[rank + 1 :])), x.partitions)
     return x
@@ -241,17 +241,17 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """
     for i, x in enumerate(arrays):
         if is_scalar(x):
-            raise TypeError(error_text("broadcast_arrays", "arrays", f"{x!r} as operand {i}", "Make it an array."))
+            raise TypeError(error_text("arrays", f"{x!r} as operand {i}", "Make it an array."))
     if not arrays:
         return ()
-    k, moved = to_common_backend("broadcast_arrays", arrays)
+    k, moved = to_common_backend(arrays)
     if not any(isinstance(x, RaggedArray) for x in moved):
         return tuple(namespace(moved[0]).broadcast_arrays(*moved))
-    met = plan("broadcast_arrays", moved)
+    met = plan(moved)
     t = met.template
     shape = _stretched(t.capacity, t.inner_shape, [x.inner_shape for x in met.operands])
     values = k.call(_spread_out, t, *met.operands, states=met.states, shape=shape)
-    return tuple(rebuild(t.nrows, t.partitions, fill_unless(v, met.ok)) for v in values)
+    return tuple(rebuild(t.partitions, fill_unless(v, met.ok)) for v in values)
 
 
 def _stretched(capacity: int, inner: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[int, ...]:

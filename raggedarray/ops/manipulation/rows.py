@@ -34,28 +34,28 @@ def row(x: RaggedArray, i: Any, /, *, length: int, fill_value: Any = 0) -> Array
     >>> row(ragged([[1, 2], [3]]), 1, length=3)
     array([3, 0, 0])
     """
-    if ragged_only("row", x).ragged_rank != 1 or x.block is not None:
-        raise ValueError(error_text("row", "one ragged axis", f"shape {x.shape}", "Use `ra.to_padded` with a tuple."))
+    if ragged_only(x).ragged_rank != 1 or x.block is not None:
+        raise ValueError(error_text("one ragged axis", f"shape {x.shape}", "Use `ra.to_padded` with a tuple."))
     x = x.used_values()
     k = x.kernels
-    checked_scalar("row", x, fill_value, "fill_value")
+    checked_scalar(x, fill_value, "fill_value")
     splits = x.row_splits
     if not is_array(i) or kernels(i).is_concrete(i):
-        i = _integer("row", i)
+        i = _integer(i)
         if not -x.nrows <= i < x.nrows:
-            raise IndexError(error_text("row", f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
+            raise IndexError(error_text(f"a row from {-x.nrows} to {x.nrows - 1}", str(i), "Check `len(x)`."))
         i = to_dtype(i % x.nrows, splits)
     start, size = k.call(_row_bounds, splits, i)
-    ok = check_capacity("row", size, length, "a length", "length=")
+    ok = check_capacity(size, length, "a length", "length=")
     return k.call(_padded_row, x.values, start, size, x.xp.asarray(fill_value, dtype=x.dtype), length=length, ok=ok)
 
 
-def _integer(op: str, i: Any) -> int:
+def _integer(i: Any) -> int:
     try:
         return as_int(i)
     except TypeError:
         got = type(i).__name__
-        raise TypeError(error_text(op, "an integer index", got, "Pass an int, or one per row.")) from None
+        raise TypeError(error_text("an integer index", got, "Pass an int, or one per row.")) from None
 
 
 def _row_bounds(splits: Array, i: Array) -> tuple[Array, Array]:
@@ -85,7 +85,7 @@ def row_item(x: RaggedArray, i: Any, /, *, fill_value: Any = None) -> Any:
     >>> row_item(ragged([[1, 2], [], [3]]), -1, fill_value=0)
     array([2, 0, 3])
     """
-    return _item("row_item", x, i, fill_value, raises=False)
+    return _item(x, i, fill_value, raises=False)
 
 
 def first(x: RaggedArray, /, *, fill_value: Any = None) -> Any:
@@ -96,7 +96,7 @@ def first(x: RaggedArray, /, *, fill_value: Any = None) -> Any:
     >>> first(ragged([[1, 2], [3]]))
     array([1, 3])
     """
-    return _item("first", x, 0, fill_value, raises=fill_value is None)
+    return _item(x, 0, fill_value, raises=fill_value is None)
 
 
 def last(x: RaggedArray, /, *, fill_value: Any = None) -> Any:
@@ -107,30 +107,30 @@ def last(x: RaggedArray, /, *, fill_value: Any = None) -> Any:
     >>> last(ragged([[1, 2], [3]]))
     array([2, 3])
     """
-    return _item("last", x, -1, fill_value, raises=fill_value is None)
+    return _item(x, -1, fill_value, raises=fill_value is None)
 
 
-def _item(op: str, x: RaggedArray, i: Any, fill: Any, *, raises: bool) -> Any:
-    x = as_rows(ragged_only(op, x))
+def _item(x: RaggedArray, i: Any, fill: Any, *, raises: bool) -> Any:
+    x = as_rows(ragged_only(x))
     if fill is not None:
-        checked_scalar(op, x, fill, "fill_value")
-    i = common(op, [x.values]).asarray(i) if isinstance(i, list | tuple) else i
+        checked_scalar(x, fill, "fill_value")
+    i = common([x.values]).asarray(i) if isinstance(i, list | tuple) else i
     per_row = is_array(i) and i.ndim > 0
     if per_row and tuple(i.shape) != (x.nrows,):
         got = f"shape {tuple(i.shape)}"
-        raise ValueError(error_text(op, f"an index or {x.nrows} of them", got, "Pass one per row."))
+        raise ValueError(error_text(f"an index or {x.nrows} of them", got, "Pass one per row."))
     if is_array(i) and kind(i.dtype) not in ("int", "uint"):
-        raise TypeError(error_text(op, "integer indices", f"dtype {i.dtype}", "Convert them."))
-    k = common(op, [x.values, *([i] if is_array(i) else [])])
+        raise TypeError(error_text("integer indices", f"dtype {i.dtype}", "Convert them."))
+    k = common([x.values, *([i] if is_array(i) else [])])
     x = move_to(k, x).used_values()
     if not is_array(i):
-        i = max(min(_integer(op, i), INDEX_LIMIT), -INDEX_LIMIT)
+        i = max(min(_integer(i), INDEX_LIMIT), -INDEX_LIMIT)
     elif kernels(i) is not k:
         i = k.asarray(widened(i, k))
     steps = (ALL, Step("each" if per_row else "at", 0), *(ALL,) * (x.ragged_rank - 1))
     inner = (ALL,) * len(x.inner_shape)
     fill = k.asarray(fill, dtype=x.dtype) if is_array(fill) else fill
-    return perform(op, IndexPlan(x, 0, False, steps, inner, (i,)), fill=fill, raises=raises)
+    return perform(IndexPlan(x, 0, False, steps, inner, (i,)), fill=fill, raises=raises)
 
 
 def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
@@ -147,48 +147,48 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
     [[2, 3], [4]]
     """
     if isinstance(x, RaggedArray) and x.block is not None:
-        at = one_axis("narrow", axis, x.ndim)
+        at = one_axis(axis, x.ndim)
         if at <= x.depth:
-            return narrow_block("narrow", x, at, start, length)
+            return narrow_block(x, at, start, length)
         begin, count = _static_run(x.shape[at] or 0, start, length, at)
         return x[(*(slice(None),) * at, slice(begin, begin + count))]
-    x = array_of("narrow", x)
-    axis = one_axis("narrow", axis, x.ndim)
-    start, length = (common("narrow", []).asarray(a) if isinstance(a, list | tuple) else a for a in (start, length))
+    x = array_of(x)
+    axis = one_axis(axis, x.ndim)
+    start, length = (common([]).asarray(a) if isinstance(a, list | tuple) else a for a in (start, length))
     size = x.shape[axis]
     if size is not None:
         if is_array(start) and not kernels(start).is_concrete(start):
-            return _traced_run(x, axis, size, start, sizes_of("narrow", length))
+            return _traced_run(x, axis, size, start, sizes_of(length))
         start, length = _static_run(size, start, length, axis)
         key = (*[slice(None)] * axis, slice(start, start + length), *[slice(None)] * (x.ndim - axis - 1))
-        return run("narrow", x, list(key)) if isinstance(x, RaggedArray) else x[key]
+        return run(x, list(key)) if isinstance(x, RaggedArray) else x[key]
     arrays = [a.values if isinstance(a, RaggedArray) else a for a in (start, length) if is_array(a)]
-    k = common("narrow", [x.values, *arrays])
+    k = common([x.values, *arrays])
     x = move_to(k, x).used_values()
     limit = entry_counts(x.partitions, x.capacity)[axis]
     if not is_array(length):
-        limit = min(limit, entry_counts(x.partitions, x.capacity)[axis - 1] * max(_integer("narrow", length), 0))
+        limit = min(limit, entry_counts(x.partitions, x.capacity)[axis - 1] * max(_integer(length), 0))
     start, length = (_per_row(x, k, axis, a, what) for a, what in ((start, "start"), (length, "length")))
     short = k.call(_beyond, x.partitions, start, length, axis=axis, size=x.capacity)
     ok = True if k.is_concrete(short) and not bool(short[0]) else ~short[0]
     text = ("narrow", "runs within every row along axis {}", "{} from {} in a row of {}", "Use `x[:, a:b]` to clip.")
     if ok is not True and k.is_concrete(short):
         _, n, begin, have = (int(a) for a in short)
-        raise ValueError(error_text(text[0], text[1].format(axis), text[2].format(n, begin, have), text[3]))
+        raise ValueError(error_text(text[1].format(axis), text[2].format(n, begin, have), text[3]))
     if ok is not True and k.checking():
         _, n, begin, have = short
-        message = error_text(text[0], text[1].format(axis), text[2].format("{n}", "{begin}", "{have}"), text[3])
+        message = error_text(text[1].format(axis), text[2].format("{n}", "{begin}", "{have}"), text[3])
         k.check(ok, message, n=n, begin=begin, have=have)
     values, new = k.call(_narrowed, x.values, x.partitions, start, length, ok=ok, axis=axis, limit=limit)
-    return with_mark(rebuild(x.nrows, (*x.partitions[: axis - 1], *new[axis - 1 :]), values), ok)
+    return with_mark(rebuild((*x.partitions[: axis - 1], *new[axis - 1 :]), values), ok)
 
 
 def _static_run(size: int, start: Any, length: Any, axis: int) -> tuple[int, int]:
-    start, length = _integer("narrow", start), sizes_of("narrow", length)
+    start, length = _integer(start), sizes_of(length)
     begin = start + size if start < 0 else start
     if begin < 0 or length < 0 or begin + length > size:
         got = f"{length} from {start}"
-        raise ValueError(error_text("narrow", f"a run within {size} entries of axis {axis}", got, "Check `x.shape`."))
+        raise ValueError(error_text(f"a run within {size} entries of axis {axis}", got, "Check `x.shape`."))
     return begin, length
 
 
@@ -196,18 +196,16 @@ def _traced_run(x: Any, axis: int, size: int, start: Array, length: int) -> Any:
     """The same along an axis without ragged lengths: its entries by index."""
     if isinstance(start, RaggedArray) or start.ndim or kind(start.dtype) not in ("int", "uint"):
         got = f"{start.dtype} of shape {tuple(start.shape)}"
-        raise TypeError(error_text("narrow", f"an integer start along axis {axis}", got, "Pass one for all rows."))
+        raise TypeError(error_text(f"an integer start along axis {axis}", got, "Pass one for all rows."))
     if not 0 <= length <= size:
-        raise ValueError(
-            error_text("narrow", f"a run within {size} entries of axis {axis}", f"{length}", "Shorten it.")
-        )
+        raise ValueError(error_text(f"a run within {size} entries of axis {axis}", f"{length}", "Shorten it."))
     start = widened(start)
     k, xp = kernels(start), namespace(start)
     begin = xp.where(start < 0, start + size, start)
     ok = (begin >= 0) & (begin + length <= size)
     if k.checking():
         expected, got = f"a run within {size} entries of axis {axis}", f"{length} from {{start}}"
-        text = error_text("narrow", expected, got, "Check `x.shape`.")
+        text = error_text(expected, got, "Check `x.shape`.")
         k.check(ok, text, start=start)
     none = xp.zeros_like(begin)
     index = xp.minimum(xp.maximum(begin, none), none + (size - length)) + xp.arange(length, dtype=begin.dtype)
@@ -222,11 +220,11 @@ def _traced_run(x: Any, axis: int, size: int, start: Array, length: int) -> Any:
 def _per_row(x: RaggedArray, k: Any, axis: int, given: Any, what: str) -> Any:
     """One number for each entry above the axis, or one for all."""
     if not is_array(given):
-        if not -INDEX_LIMIT <= _integer("narrow", given) <= INDEX_LIMIT:
-            raise ValueError(error_text("narrow", f"a {what} within the rows", f"{given}", "Use `x[:, a:b]` to clip."))
+        if not -INDEX_LIMIT <= _integer(given) <= INDEX_LIMIT:
+            raise ValueError(error_text(f"a {what} within the rows", f"{given}", "Use `x[:, a:b]` to clip."))
         return as_int(given)
     if kind(given.dtype) not in ("int", "uint"):
-        raise TypeError(error_text("narrow", f"an integer {what}", f"dtype {given.dtype}", "Convert it."))
+        raise TypeError(error_text(f"an integer {what}", f"dtype {given.dtype}", "Convert it."))
     if isinstance(given, RaggedArray):
         given, shape = move_to(k, widened(given, k)), tuple(given.shape)
         if shape == tuple(x.shape[:axis]):
@@ -235,7 +233,7 @@ def _per_row(x: RaggedArray, k: Any, axis: int, given: Any, what: str) -> Any:
         given, shape = k.asarray(widened(given, k)), tuple(given.shape)
         if shape in ((), tuple(x.shape[:axis])):
             return namespace(given).reshape(given, (-1,)) if shape else given
-    raise ValueError(error_text("narrow", f"a {what} of shape {x.shape[:axis]}", f"{shape}", "Pass one per row."))
+    raise ValueError(error_text(f"a {what} of shape {x.shape[:axis]}", f"{shape}", "Pass one per row."))
 
 
 def _runs(partitions: tuple[Partition, ...], start: Any, length: Any, axis: int, size: int) -> Any:

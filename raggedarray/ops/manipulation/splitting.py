@@ -25,7 +25,7 @@ def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Any]:
     >>> [part.tolist() for part in split(ragged([[1, 2], [3], [], [4]]), 2)]
     [[[1, 2], [3]], [[], [4]]]
     """
-    return _split("split", x, indices_or_sections, axis, equal=True)
+    return _split(x, indices_or_sections, axis, equal=True)
 
 
 def array_split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Any]:
@@ -34,31 +34,31 @@ def array_split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[A
     >>> [part.tolist() for part in array_split(ragged([[1, 2], [3], []]), 2)]
     [[[1, 2], [3]], [[]]]
     """
-    return _split("array_split", x, indices_or_sections, axis, equal=False)
+    return _split(x, indices_or_sections, axis, equal=False)
 
 
-def _split(op: str, x: Any, where: Any, axis: int, *, equal: bool) -> list[Any]:
+def _split(x: Any, where: Any, axis: int, *, equal: bool) -> list[Any]:
     if not is_array(x):
-        raise TypeError(error_text(op, "an array", type(x).__name__, "Make one with `ra.ragged`."))
-    (axis,) = normal_axes(op, sizes_of(op, axis), x.ndim)
+        raise TypeError(error_text("an array", type(x).__name__, "Make one with `ra.ragged`."))
+    (axis,) = normal_axes(sizes_of(axis), x.ndim)
     size = x.shape[axis]
     if isinstance(where, list | tuple) or (is_array(where) and where.ndim == 1):
-        ends = [sizes_of(op, where[i]) for i in range(len(where))]
+        ends = [sizes_of(where[i]) for i in range(len(where))]
     else:
-        ends = _ends(op, sizes_of(op, where), size, axis, equal)
+        ends = _ends(sizes_of(where), size, axis, equal)
     before = (slice(None),) * axis
     last: list[Any] = [*ends, None]
     return [x[(*before, slice(a, b))] for a, b in zip([0, *ends], last, strict=True)]
 
 
-def _ends(op: str, parts: int, size: int | None, axis: int, equal: bool) -> list[int]:
+def _ends(parts: int, size: int | None, axis: int, equal: bool) -> list[int]:
     if parts < 1:
-        raise ValueError(error_text(op, "at least one part", str(parts), "Pass how many there shall be."))
+        raise ValueError(error_text("at least one part", str(parts), "Pass how many there shall be."))
     if size is None:
         advice = "Pass the positions where new parts begin."
-        raise ValueError(error_text(op, "positions along a ragged axis", f"{parts} parts of axis {axis}", advice))
+        raise ValueError(error_text("positions along a ragged axis", f"{parts} parts of axis {axis}", advice))
     if equal and size % parts:
         advice = "Use `ra.array_split`."
-        raise ValueError(error_text(op, f"a number of parts that divides {size}", str(parts), advice))
+        raise ValueError(error_text(f"a number of parts that divides {size}", str(parts), advice))
     each, more = divmod(size, parts)
     return [i * each + min(i, more) for i in range(1, parts)]

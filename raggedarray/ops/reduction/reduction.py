@@ -35,11 +35,11 @@ def reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], *
             dtype = static.get("dtype")
             if dtype is None and op in ("sum", "prod") and kind(x.dtype) not in ("float", "complex"):
                 dtype = accumulator(x.values, "sum")
-            scalars = tuple(checked_scalar(op, x, s, dtype=dtype) for s in scalars)
-        return run(op, body, x, *scalars, **options, **static)
+            scalars = tuple(checked_scalar(x, s, dtype=dtype) for s in scalars)
+        return run(body, x, *scalars, **options, **static)
     if options.get("length") is not None or isinstance(options.get("where"), RaggedArray):
         what = "length=" if options.get("length") is not None else "a ragged where="
-        raise TypeError(error_text(op, "options of a plain array", what, "Drop it."))
+        raise TypeError(error_text("options of a plain array", what, "Drop it."))
     given = {k: v for k, v in (*options.items(), *static.items(), *((name, s) for s in scalars)) if v is not None}
     return getattr(namespace(x), op)(x, **given)
 
@@ -140,7 +140,7 @@ def max(
 def _extreme(f: Frame, v: Array, where: Array | None, initial: Any, *, how: Any) -> Array:
     xp = f.xp
     if kind(v.dtype) == "complex":
-        raise TypeError(error_text(how, "real values", f"dtype {v.dtype}", "Compare `ra.abs(x)`."))
+        raise TypeError(error_text("real values", f"dtype {v.dtype}", "Compare `ra.abs(x)`."))
     if where is not None:
         v = xp.where(where, v, xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype))
     best = f.reduce(how, v)
@@ -266,7 +266,7 @@ def logsumexp(
         from ...engine.dense import dense_logsumexp
 
         return dense_logsumexp(x, **options)
-    return run("logsumexp", _logsumexp, x, **options)
+    return run(_logsumexp, x, **options)
 
 
 def _logsumexp(f: Frame, v: Array, where: Array | None) -> Array:

@@ -53,7 +53,7 @@ def argmin(
     >>> argmin(ragged([[3.0, 1.0], []]), axis=1)
     array([ 1, -1])
     """
-    return _arg("argmin", "min", x, axis, keepdims, where, length)
+    return _arg("min", x, axis, keepdims, where, length)
 
 
 def argmax(
@@ -66,18 +66,18 @@ def argmax(
     >>> argmax(ragged([[3.0, 1.0], []]), axis=1)
     array([ 0, -1])
     """
-    return _arg("argmax", "max", x, axis, keepdims, where, length)
+    return _arg("max", x, axis, keepdims, where, length)
 
 
-def _arg(op: str, how: str, x: Any, axis: int | None, keepdims: bool, where: Any, length: int | None) -> Any:
+def _arg(how: str, x: Any, axis: int | None, keepdims: bool, where: Any, length: int | None) -> Any:
     if isinstance(axis, tuple):
-        raise TypeError(error_text(op, "one axis or None", str(axis), "Reduce one axis at a time."))
+        raise TypeError(error_text("one axis or None", str(axis), "Reduce one axis at a time."))
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
     if not isinstance(x, RaggedArray):
-        return reduce(op, _best, x, options=options)
+        return reduce(f"arg{how}", _best, x, options=options)
     if kind(x.dtype) == "complex":
-        raise TypeError(error_text(op, "real values", f"dtype {x.dtype}", "Compare `ra.abs(x)`."))
-    return run(op, _best, x, **options, how=how)
+        raise TypeError(error_text("real values", f"dtype {x.dtype}", "Compare `ra.abs(x)`."))
+    return run(_best, x, **options, how=how)
 
 
 def _best(f: Frame, v: Array, where: Array | None, *, how: Any) -> Array:
@@ -125,16 +125,16 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     [[2, 3], [0], [1]]
     """
     if side not in ("left", "right"):
-        raise ValueError(error_text("searchsorted", "side 'left' or 'right'", repr(side), "Pass one of these."))
+        raise ValueError(error_text("side 'left' or 'right'", repr(side), "Pass one of these."))
     x1, x2, sorter = as_rows(x1), as_rows(x2), as_rows(sorter)
-    k, (x1, x2) = to_common_backend("searchsorted", (x1, x2))
+    k, (x1, x2) = to_common_backend((x1, x2))
     if sorter is not None:
         if not is_array(sorter) or kind(sorter.dtype) not in ("int", "uint"):
             got = f"dtype {sorter.dtype}" if is_array(sorter) else type(sorter).__name__
-            raise TypeError(error_text("searchsorted", "an integer sorter", got, "Pass `ra.argsort(x1)`."))
-        k, (x1, x2, sorter) = to_common_backend("searchsorted", (x1, x2, widened(sorter, k)))
+            raise TypeError(error_text("an integer sorter", got, "Pass `ra.argsort(x1)`."))
+        k, (x1, x2, sorter) = to_common_backend((x1, x2, widened(sorter, k)))
     if isinstance(x1, RaggedArray) and is_scalar(x2):  # for every row
-        x2 = checked_scalar("searchsorted", x1, x2, "x2") if isinstance(x2, int) else x2
+        x2 = checked_scalar(x1, x2, "x2") if isinstance(x2, int) else x2
         x2 = x1.xp.full((x1.nrows,), x2, dtype=None if isinstance(x2, float) else x1.dtype)
     if not isinstance(x1, RaggedArray):
         values = x2.values if isinstance(x2, RaggedArray) else x2
@@ -144,7 +144,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     if sorter is not None:
         p, q = x1.partitions[-1], sorter.partitions[-1]
         assert isinstance(p, RowPartition)
-        agree("searchsorted", p, q, x1.ragged_rank, outermost=x1.ragged_rank == 1)
+        agree(p, q, x1.ragged_rank, outermost=x1.ragged_rank == 1)
         sorter = sorter.values
     if isinstance(x2, RaggedArray):
         found = k.call(_search, x1.values, x1.partitions, sorter, x2.values, x2.partitions[-1], side=side)
@@ -154,23 +154,21 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 
 def _check_sorted_rows(x1: RaggedArray, x2: Any) -> None:
     if x1.inner_shape:
-        raise ValueError(error_text("searchsorted", "rows of scalars", f"shape {x1.shape}", "Search one column."))
+        raise ValueError(error_text("rows of scalars", f"shape {x1.shape}", "Search one column."))
     ragged = isinstance(x2, RaggedArray)
     if not ragged and x1.ragged_rank > 1 and not is_uniform(x1.partitions[:-1]):
-        raise ValueError(
-            error_text("searchsorted", f"x2 with the rows of {x1.shape}", "a plain array", "Make it ragged.")
-        )
+        raise ValueError(error_text(f"x2 with the rows of {x1.shape}", "a plain array", "Make it ragged."))
     same = x2.ragged_rank == x1.ragged_rank if ragged else getattr(x2, "ndim", 0) >= x1.ragged_rank
     lead = x1.shape[: x1.ragged_rank]
     if not same or tuple(x2.shape[: x1.ragged_rank]) != lead:
         got = str(tuple(getattr(x2, "shape", ())))
         advice = "Give each row its own elements to look for."
-        raise ValueError(error_text("searchsorted", f"x2 with the rows of {x1.shape}", got, advice))
+        raise ValueError(error_text(f"x2 with the rows of {x1.shape}", got, advice))
     if ragged:
         pairs = zip(x1.partitions[:-1], x2.partitions[:-1], strict=True)
         for level, (p, q) in enumerate(pairs, start=1):
             if isinstance(p, RowPartition):
-                agree("searchsorted", p, q, level, outermost=is_uniform(x1.partitions[: level - 1]))
+                agree(p, q, level, outermost=is_uniform(x1.partitions[: level - 1]))
 
 
 def _search(

@@ -29,7 +29,7 @@ def median(
     >>> median(ragged([[1.0, 3.0, 2.0], [], [5.0, 4.0]]), axis=1)
     array([2. , nan, 4.5])
     """
-    return _order("median", x, 0.5, axis, keepdims, where, length)
+    return _order(x, 0.5, axis, keepdims, where, length)
 
 
 def quantile(
@@ -43,44 +43,44 @@ def quantile(
     >>> quantile(ragged([[1.0, 3.0, 2.0], [], [5.0, 4.0]]), 0.25, axis=1)
     array([1.5 ,  nan, 4.25])
     """
-    return _order("quantile", x, q, axis, keepdims, where, length)
+    return _order(x, q, axis, keepdims, where, length)
 
 
-def _order(op: str, x: Any, q: Any, axis: Axis, keepdims: bool, where: Any, length: int | None) -> Any:
-    x = array_of(op, x)
+def _order(x: Any, q: Any, axis: Axis, keepdims: bool, where: Any, length: int | None) -> Any:
+    x = array_of(x)
     values = x.values if isinstance(x, RaggedArray) else x
     if kind(values.dtype) == "complex":
-        raise TypeError(error_text(op, "real values", f"dtype {values.dtype}", "Take it of `ra.abs(x)`, say."))
-    q = _shares(op, q, kernels(values))
+        raise TypeError(error_text("real values", f"dtype {values.dtype}", "Take it of `ra.abs(x)`, say."))
+    q = _shares(q, kernels(values))
     if isinstance(q, tuple):
-        parts = [_order(op, x, share, axis, keepdims, where, length) for share in q or (0.5,)]
+        parts = [_order(x, share, axis, keepdims, where, length) for share in q or (0.5,)]
         out = stack(parts)
         return out if q else out[:0]
     if isinstance(x, RaggedArray):
         given = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-        return run(op, _quantile, x, q, **given) if is_array(q) else run(op, _quantile, x, **given, share=q)
+        return run(_quantile, x, q, **given) if is_array(q) else run(_quantile, x, **given, share=q)
     if length is not None:
-        raise ValueError(error_text(op, "no length= for a plain array", str(length), "Drop it."))
-    return kernels(x).call(_dense, x, q, where, axes=normal_axes(op, axis, x.ndim), keepdims=keepdims)
+        raise ValueError(error_text("no length= for a plain array", str(length), "Drop it."))
+    return kernels(x).call(_dense, x, q, where, axes=normal_axes(axis, x.ndim), keepdims=keepdims)
 
 
-def _shares(op: str, q: Any, k: Any) -> Any:
+def _shares(q: Any, k: Any) -> Any:
     """``q`` as a number, a 0-d array, or a tuple of these; checked where it can be read."""
     if isinstance(q, list | tuple) or (is_array(q) and q.ndim == 1):
-        return tuple(_shares(op, q[i], k) for i in range(len(q)))
+        return tuple(_shares(q[i], k) for i in range(len(q)))
     if is_array(q):
         if q.ndim:
-            raise ValueError(error_text(op, "q of one axis or none", f"shape {tuple(q.shape)}", "Flatten it."))
+            raise ValueError(error_text("q of one axis or none", f"shape {tuple(q.shape)}", "Flatten it."))
         if not kernels(q).is_concrete(q):
             fine = (q >= 0) & (q <= 1)
             if kernels(q).checking():
-                kernels(q).check(fine, error_text(op, "q from 0 to 1", "{q}", "Divide percentages by 100."), q=q)
+                kernels(q).check(fine, error_text("q from 0 to 1", "{q}", "Divide percentages by 100."), q=q)
             return namespace(q).where(fine, q, namespace(q).full_like(q, float("nan")))
         q = float(q)
     if not is_scalar(q):
-        raise TypeError(error_text(op, "q from 0 to 1", type(q).__name__, "Pass a number, or several in an array."))
+        raise TypeError(error_text("q from 0 to 1", type(q).__name__, "Pass a number, or several in an array."))
     if not 0 <= q <= 1:
-        raise ValueError(error_text(op, "q from 0 to 1", str(q), "Divide percentages by 100."))
+        raise ValueError(error_text("q from 0 to 1", str(q), "Divide percentages by 100."))
     return float(q)
 
 

@@ -43,7 +43,7 @@ def cumulative_sum(
     >>> cumulative_sum(ragged([[1, 2], []]), axis=1, reverse=True, include_initial=True).tolist()
     [[3, 2, 0], [0]]
     """
-    return _cumulative("cumulative_sum", "sum", x, axis, dtype, reverse, include_initial, max_length)
+    return _cumulative("sum", x, axis, dtype, reverse, include_initial, max_length)
 
 
 def cumulative_prod(
@@ -55,7 +55,7 @@ def cumulative_prod(
     >>> cumulative_prod(ragged([[1, 2, 3], [], [4, 5]]), axis=1).tolist()
     [[1, 2, 6], [], [4, 20]]
     """
-    return _cumulative("cumulative_prod", "prod", x, axis, dtype, reverse, include_initial, max_length)
+    return _cumulative("prod", x, axis, dtype, reverse, include_initial, max_length)
 
 
 def cumulative_max(
@@ -67,7 +67,7 @@ def cumulative_max(
     >>> cumulative_max(ragged([[1, 3, 2], [], [5, 4]]), axis=1).tolist()
     [[1, 3, 3], [], [5, 5]]
     """
-    return _cumulative("cumulative_max", "max", x, axis, None, reverse, include_initial, max_length)
+    return _cumulative("max", x, axis, None, reverse, include_initial, max_length)
 
 
 def cumulative_min(
@@ -79,38 +79,38 @@ def cumulative_min(
     >>> cumulative_min(ragged([[3, 1, 2], [], [5, 4]]), axis=1, reverse=True).tolist()
     [[1, 1, 2], [], [4, 4]]
     """
-    return _cumulative("cumulative_min", "min", x, axis, None, reverse, include_initial, max_length)
+    return _cumulative("min", x, axis, None, reverse, include_initial, max_length)
 
 
 def _cumulative(
-    op: str, how: Reduction, x: Any, axis: int | None, dtype: Any, reverse: bool, initial: bool, max_length: int | None
+    how: Reduction, x: Any, axis: int | None, dtype: Any, reverse: bool, initial: bool, max_length: int | None
 ) -> Any:
-    x, ragged = array_of(op, x), isinstance(x, RaggedArray)
+    x, ragged = array_of(x), isinstance(x, RaggedArray)
     values = x.values if ragged else x
     if kind(values.dtype) == "complex" and how in ("min", "max"):
-        raise TypeError(error_text(op, "real values", f"dtype {values.dtype}", "Scan `ra.abs(x)`, say."))
+        raise TypeError(error_text("real values", f"dtype {values.dtype}", "Scan `ra.abs(x)`, say."))
     dtype = None if dtype is None else kernels(values).dtype(dtype, values)
     options: dict[str, Any] = {"how": how, "dtype": dtype, "reverse": reverse, "initial": initial}
     if not ragged:
         if axis is None and x.ndim != 1:
-            raise ValueError(error_text(op, "axis= for more than one axis", f"shape {tuple(x.shape)}", "Pass `axis=`."))
-        (a,) = normal_axes(op, 0 if axis is None else axis, x.ndim)
+            raise ValueError(error_text("axis= for more than one axis", f"shape {tuple(x.shape)}", "Pass `axis=`."))
+        (a,) = normal_axes(0 if axis is None else axis, x.ndim)
         return kernels(x).call(_scan_inner, x, axis=a, **options)
     if x.block is not None:
         if initial:
             got = f"a block of shape {x.shape}"
-            raise ValueError(error_text(op, "rows for include_initial", got, "Convert it with `ra.to_rows`."))
-        one_axis(op, x, axis)
-        a = axis_of(op, axis, x.ndim)
+            raise ValueError(error_text("rows for include_initial", got, "Convert it with `ra.to_rows`."))
+        one_axis(x, axis)
+        a = axis_of(axis, x.ndim)
         given = (dtype, reverse, initial, max_length)
-        return along_block(op, x, a, lambda rows, at: _cumulative(op, how, rows, at, *given))
-    x, at = prepared(x), one_axis(op, x, axis)
-    longest, ok = row_limit(op, x, at, max_length)
+        return along_block(x, a, lambda rows, at: _cumulative(how, rows, at, *given))
+    x, at = prepared(x), one_axis(x, axis)
+    longest, ok = row_limit(x, at, max_length)
     if at.level is None:
         return RaggedArray(x.kernels.call(_scan_inner, x.values, axis=at.inner, **options), x.partitions)
     if initial and at.level < x.ragged_rank:
         got, advice = f"axis {at.level}", "Join a row of identities with `ra.concat`."
-        raise ValueError(error_text(op, "include_initial along an axis without ragged axes behind it", got, advice))
+        raise ValueError(error_text("include_initial along an axis without ragged axes behind it", got, advice))
     longest = longest if x.kernels.has_exact_sizes or longest is None else 1 << max(longest - 1, 0).bit_length()
     values, partitions = x.kernels.call(
         _scan_rows, x.values, x.partitions, ok=ok, level=at.level, longest=longest, **options
@@ -195,22 +195,22 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     >>> diff(ragged([[1, 4], []]), prepend=0).tolist()
     [[1, 3], []]
     """
-    x, n = array_of("diff", x), min(sizes_of("diff", n), INDEX_LIMIT)
+    x, n = array_of(x), min(sizes_of(n), INDEX_LIMIT)
     if n < 0:
-        raise ValueError(error_text("diff", "n of at least 0", str(n), "Use `ra.cumulative_sum` for sums."))
+        raise ValueError(error_text("n of at least 0", str(n), "Use `ra.cumulative_sum` for sums."))
     if not isinstance(x, RaggedArray):
         given = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
         return namespace(x).diff(x, axis=axis, n=n, **given)
     if x.block is not None and kind(x.dtype) != "bool":
-        a = axis_of("diff", axis, x.ndim)
+        a = axis_of(axis, x.ndim)
         x = _with_ends(x, a, prepend, append)
-        return along_block("diff", x, a, lambda rows, at: diff(rows, axis=at, n=n), lengths=Move("window", n + 1, 1))
-    x, at = prepared(x), one_axis("diff", x, axis)
+        return along_block(x, a, lambda rows, at: diff(rows, axis=at, n=n), lengths=Move("window", n + 1, 1))
+    x, at = prepared(x), one_axis(x, axis)
     if kind(x.dtype) == "bool":
-        raise TypeError(error_text("diff", "numbers", "dtype bool", "Convert them with `ra.astype`."))
+        raise TypeError(error_text("numbers", "dtype bool", "Convert them with `ra.astype`."))
     if at.level is not None and at.level < x.ragged_rank:
         raise ValueError(
-            error_text("diff", "an axis without ragged axes behind it", f"axis {at.level}", "Subtract row slices.")
+            error_text("an axis without ragged axes behind it", f"axis {at.level}", "Subtract row slices.")
         )
     if prepend is not None or append is not None:
         parts = [_edge(x, at, y) for y in (prepend, x, append) if y is not None]
@@ -230,7 +230,7 @@ def _with_ends(x: RaggedArray, a: int, prepend: Any, append: Any) -> RaggedArray
         if is_array(y) and y.ndim:
             x = xp.concat([y, x] if before else [x, y], axis=a)
         else:
-            checked_scalar("diff", x, y, "prepend and append")
+            checked_scalar(x, y, "prepend and append")
             x = xp.pad(x, int(before), int(not before), fill_value=y, axis=a)
     return x
 
@@ -240,9 +240,9 @@ def _edge(x: RaggedArray, at: Along, y: Any) -> Any:
     if isinstance(y, RaggedArray) or (is_array(y) and y.ndim):
         if y is not x and (y.ndim, y.shape[0]) != (x.ndim, x.nrows):
             expected = f"prepend and append of {x.ndim} axes and {x.nrows} rows"
-            raise ValueError(error_text("diff", expected, f"shape {tuple(y.shape)}", "Give each row its own."))
+            raise ValueError(error_text(expected, f"shape {tuple(y.shape)}", "Give each row its own."))
         return y
-    y = checked_scalar("diff", x, y, "prepend or append")
+    y = checked_scalar(x, y, "prepend or append")
     values, last = x.kernels.call(_one_each, x.values, x.partitions, y, at=at)
     return RaggedArray(values, (*x.partitions[:-1], last))
 

@@ -59,9 +59,9 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     [[[1, 3], [], [2]], [[1, 0], [], [0]], [[1, 0, 1], [], [0]], [[1, 2], [], [1]]]
     """
     if not isinstance(x, RaggedArray):
-        return UniqueAllResult(*namespace(array_of("unique_all", x)).unique_all(x))
+        return UniqueAllResult(*namespace(array_of(x)).unique_all(x))
     x = as_rows(x)
-    values, last, indices, counts, inverse = _unique("unique_all", x, ("indices", "counts", "inverse"))
+    values, last, indices, counts, inverse = _unique(x, ("indices", "counts", "inverse"))
     return UniqueAllResult(_rows(x, last, values), _rows(x, last, indices), _like(x, inverse), _rows(x, last, counts))
 
 
@@ -72,9 +72,9 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     [[[1, 3], [], [2]], [[1, 2], [], [1]]]
     """
     if not isinstance(x, RaggedArray):
-        return UniqueCountsResult(*namespace(array_of("unique_counts", x)).unique_counts(x))
+        return UniqueCountsResult(*namespace(array_of(x)).unique_counts(x))
     x = as_rows(x)
-    values, last, _, counts, _ = _unique("unique_counts", x, ("counts",))
+    values, last, _, counts, _ = _unique(x, ("counts",))
     return UniqueCountsResult(_rows(x, last, values), _rows(x, last, counts))
 
 
@@ -85,9 +85,9 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     [[[1, 3], [], [2]], [[1, 0, 1], [], [0]]]
     """
     if not isinstance(x, RaggedArray):
-        return UniqueInverseResult(*namespace(array_of("unique_inverse", x)).unique_inverse(x))
+        return UniqueInverseResult(*namespace(array_of(x)).unique_inverse(x))
     x = as_rows(x)
-    values, last, _, _, inverse = _unique("unique_inverse", x, ("inverse",))
+    values, last, _, _, inverse = _unique(x, ("inverse",))
     return UniqueInverseResult(_rows(x, last, values), _like(x, inverse))
 
 
@@ -98,9 +98,9 @@ def unique_values(x: Any, /) -> Any:
     [[1, 3], [], [2]]
     """
     if not isinstance(x, RaggedArray):
-        return namespace(array_of("unique_values", x)).unique_values(x)
+        return namespace(array_of(x)).unique_values(x)
     x = as_rows(x)
-    values, last, _, _, _ = _unique("unique_values", x, ())
+    values, last, _, _, _ = _unique(x, ())
     return _rows(x, last, values)
 
 
@@ -112,9 +112,9 @@ def _like(x: RaggedArray, values: Array) -> RaggedArray:
     return RaggedArray(values, x.partitions)
 
 
-def _unique(op: str, x: RaggedArray, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+def _unique(x: RaggedArray, wanted: tuple[str, ...]) -> tuple[Any, ...]:
     x = prepared(x)
-    sort_key(op, x.values[:0, ...], False)  # refuses complex values
+    sort_key(x.values[:0, ...], False)  # refuses complex values
     out: tuple[Any, ...] = x.kernels.call(_find, x.values, x.partitions, wanted=wanted)
     return out
 
@@ -127,7 +127,7 @@ def _find(values: Array, partitions: tuple[Partition, ...], *, wanted: tuple[str
     count = values.shape[0] * size
     rows = RowPartition(p.splits * size)
     flat = xp.reshape(values, (count,))
-    key = k.stop_gradient(sort_key("unique", flat, False))
+    key = k.stop_gradient(sort_key(flat, False))
     source = k.segment_argsort(key, rows.splits, longest=None)
     ordered = k.pick(key, source)
     above = parents(rows, count, like)
@@ -167,8 +167,8 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     [[False, True], [], [False]]
     """
     if is_scalar(x1) and is_scalar(x2):
-        raise TypeError(error_text("isin", "at least one array", "only numbers", "Use Python's `==`."))
-    k, (x1, x2) = to_common_backend("isin", (as_rows(x1) if isinstance(x2, RaggedArray) else x1, as_rows(x2)))
+        raise TypeError(error_text("at least one array", "only numbers", "Use Python's `==`."))
+    k, (x1, x2) = to_common_backend((as_rows(x1) if isinstance(x2, RaggedArray) else x1, as_rows(x2)))
     if isinstance(x2, RaggedArray):
         return _in_rows(k, x1, x2, invert)
     if isinstance(x2, int) and kind(x1.dtype) in ("int", "uint"):
@@ -182,12 +182,10 @@ def _in_rows(k: Kernels, x1: Any, x2: RaggedArray, invert: bool) -> Any:
     """Whether each element is in the innermost row of ``x2`` of the same number."""
     if not isinstance(x1, RaggedArray) or x2.inner_shape or x2.ragged_rank != x1.ragged_rank:
         got = f"shapes {tuple(getattr(x1, 'shape', ()))} and {x2.shape}"
-        raise ValueError(
-            error_text("isin", "rows of scalars to look in, for the rows of x1", got, "Pass plain values.")
-        )
+        raise ValueError(error_text("rows of scalars to look in, for the rows of x1", got, "Pass plain values."))
     both = x1.xp.result_type(x1.dtype, x2.dtype)
     if kind(both) == "complex":
-        raise TypeError(error_text("isin", "real values in a ragged x2", f"dtype {both}", "Compare parts."))
+        raise TypeError(error_text("real values in a ragged x2", f"dtype {both}", "Compare parts."))
     both = x1.xp.uint8 if kind(both) == "bool" else both
     x1, rows = astype(x1, both), sort(astype(x2, both))
     found = [searchsorted(rows, x1, side=side).values for side in ("left", "right")]

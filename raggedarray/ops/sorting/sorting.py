@@ -53,13 +53,13 @@ def sort(
     [[2.0, 1.0, nan]]
     """
     if not isinstance(x, RaggedArray):
-        return namespace(array_of("sort", x)).sort(x, axis=axis, descending=descending, stable=stable)
+        return namespace(array_of(x)).sort(x, axis=axis, descending=descending, stable=stable)
     if x.block is not None:
-        a = axis_of("sort", axis, x.ndim)
+        a = axis_of(axis, x.ndim)
         options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
-        return along_block("sort", x, a, lambda rows, at: sort(rows, axis=at, **options))
-    x, at = prepared(x), one_axis("sort", x, axis)
-    longest, ok = row_limit("sort", x, at, max_length)
+        return along_block(x, a, lambda rows, at: sort(rows, axis=at, **options))
+    x, at = prepared(x), one_axis(x, axis)
+    longest, ok = row_limit(x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
     values = x.kernels.call(_sort, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
     return with_mark(RaggedArray(values, x.partitions), ok)
@@ -68,7 +68,7 @@ def sort(
 def _sort(
     values: Array, partitions: tuple[Partition, ...], *, ok: Any, at: Any, descending: bool, longest: int | None
 ) -> Array:
-    key = sort_key("sort", values, descending)
+    key = sort_key(values, descending)
     if at.level is None:
         key = namespace(key).sort(key, axis=at.inner, stable=True)
     else:
@@ -88,13 +88,13 @@ def argsort(
     [[1, 2, 0], [], [1, 0]]
     """
     if not isinstance(x, RaggedArray):
-        return namespace(array_of("argsort", x)).argsort(x, axis=axis, descending=descending, stable=stable)
+        return namespace(array_of(x)).argsort(x, axis=axis, descending=descending, stable=stable)
     if x.block is not None:
-        a = axis_of("argsort", axis, x.ndim)
+        a = axis_of(axis, x.ndim)
         options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
-        return along_block("argsort", x, a, lambda rows, at: argsort(rows, axis=at, **options))
-    x, at = prepared(x), one_axis("argsort", x, axis)
-    longest, ok = row_limit("argsort", x, at, max_length)
+        return along_block(x, a, lambda rows, at: argsort(rows, axis=at, **options))
+    x, at = prepared(x), one_axis(x, axis)
+    longest, ok = row_limit(x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
     values = x.kernels.call(_argsort, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
     return with_mark(RaggedArray(values, x.partitions), ok)
@@ -105,7 +105,7 @@ def _argsort(
 ) -> Array:
     k, xp = kernels(values), namespace(values)
     out = k.dtype("int64", values)
-    key = k.stop_gradient(sort_key("argsort", values, descending))
+    key = k.stop_gradient(sort_key(values, descending))
     if at.level is None:
         return xp.astype(xp.argsort(key, axis=at.inner, stable=True), out, copy=False)
     order, splits = side_by_side(partitions, at.level, values)
@@ -137,24 +137,24 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
     >>> values.tolist(), indices.tolist()
     ([[3, 2], [], [7]], [[0, 2], [], [0]])
     """
-    x, k = array_of("top_k", x), min(sizes_of("top_k", k), INDEX_LIMIT)
+    x, k = array_of(x), min(sizes_of(k), INDEX_LIMIT)
     if k < 0:
-        raise ValueError(error_text("top_k", "k of at least 0", str(k), "Pass how many elements to keep."))
+        raise ValueError(error_text("k of at least 0", str(k), "Pass how many elements to keep."))
     if not isinstance(x, RaggedArray):
-        a = axis_of("top_k", axis, x.ndim)
+        a = axis_of(axis, x.ndim)
         return TopKResult(*kernels(x).call(_top_inner, x, axis=a, count=k))
     if x.block is not None:
-        a = axis_of("top_k", axis, x.ndim)
-        found = along_block("top_k", x, a, lambda rows, at: top_k(rows, k, axis=at), lengths=Move("truncate", k))
+        a = axis_of(axis, x.ndim)
+        found = along_block(x, a, lambda rows, at: top_k(rows, k, axis=at), lengths=Move("truncate", k))
         return TopKResult(*found)
-    x, at = prepared(x), one_axis("top_k", x, axis)
+    x, at = prepared(x), one_axis(x, axis)
     if at.level is None:
         values, index = x.kernels.call(_top_inner, x.values, axis=at.inner, count=k)
         return TopKResult(RaggedArray(values, x.partitions), RaggedArray(index, x.partitions))
     if at.level < x.ragged_rank:
         advice = "Sort along it and slice."
-        raise ValueError(error_text("top_k", "an axis without ragged axes behind it", f"axis {at.level}", advice))
-    longest, ok = row_limit("top_k", x, at, max_length)
+        raise ValueError(error_text("an axis without ragged axes behind it", f"axis {at.level}", advice))
+    longest, ok = row_limit(x, at, max_length)
     longest = padded_limit(x, longest, max_length is not None)
     values, index, last = x.kernels.call(_top_rows, x.values, x.partitions, ok=ok, count=k, longest=longest)
     partitions = (*x.partitions[:-1], last)
@@ -163,7 +163,7 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
 
 def _top_inner(values: Array, *, axis: int, count: int) -> tuple[Array, Array]:
     xp, k = namespace(values), kernels(values)
-    order = xp.argsort(k.stop_gradient(sort_key("top_k", values, True)), axis=axis, stable=True)
+    order = xp.argsort(k.stop_gradient(sort_key(values, True)), axis=axis, stable=True)
     order = order[(*(slice(None),) * axis, slice(0, count), ...)]
     index = xp.astype(order, k.dtype("int64", values), copy=False)
     return xp.take_along_axis(values, order, axis=axis), index
@@ -175,7 +175,7 @@ def _top_rows(
     k, xp = kernels(values), namespace(values)
     p = partitions[-1]
     assert isinstance(p, RowPartition)
-    key = k.stop_gradient(sort_key("top_k", values, True))
+    key = k.stop_gradient(sort_key(values, True))
     source = k.segment_argsort(key, p.splits, longest=longest)
     like, capacity = library(partitions, values), values.shape[0]
     lengths = xp.minimum(p.lengths, xp.asarray(count, dtype=p.splits.dtype))

@@ -68,7 +68,7 @@ def attention(
         if reason is None:
             return _jax_cudnn.attention(query, key, value, splits, options)
         if options.implementation == "cudnn":
-            raise ValueError(error_text("nn.attention", "what cuDNN can do", reason, "Leave out `implementation=`."))
+            raise ValueError(error_text("what cuDNN can do", reason, "Leave out `implementation=`.", op="nn.attention"))
     plan = plan_for(shapes, nrows, heads, options, bias)
     bits = jax.random.bits(rng, (2,), "uint32") if options.dropout else None
     if bias is not None:
