@@ -1,55 +1,21 @@
 """Imports point downward, between layers and between files, and array libraries are imported only where they belong."""
 
 import ast
+import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "raggedarray"
-LAYERS = [
-    {"_errors", "_typing", "_names", "_moved"},
-    {"_partition", "_refusals"},
-    {"backends"},
-    {"structure"},
-    {"_repr", "_protocols"},
-    {"_array"},
-    {"engine"},
-    {"ops"},
-    {"nnet3", "random", "special"},
-    {"linalg"},
-    {"nn", "fft"},
-    {"config", "data", "io", "params", "plot", "sharding", "_vmap"},
-    {"testing"},
-    {"__init__"},
-]
-"""What stands in one set is one layer; each imports its own and those above it in this list. Some are to come."""
+sys.path.append(str(Path(__file__).parent.parent / "docs" / "_ext"))
+
+import layers
+from layers import FILES, LAYERS, imports, targets
+
 RANK = {name: i for i, names in enumerate(LAYERS) for name in names}
 NATIVE = {"numpy", "jax", "scipy"}
 AT_HOME = {"backends", "data", "io", "nnet3", "plot", "sharding", "testing", "_vmap"}
 """Layers that import array libraries."""
-FILES = {
-    ".".join(p.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): p for p in PACKAGE.rglob("*.py")
-}
-"""Dotted name within the package -> file."""
-
-
-def targets(module: str, is_package: bool, source: str) -> tuple[set[str], set[str]]:
-    """What a file imports, in branches for type checkers too: modules of the package, and packages outside."""
-    package = module.split(".") if is_package else module.split(".")[:-1]
-    package = [] if module == "__init__" else package
-    own, outside = set(), set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            outside |= {a.name.split(".")[0] for a in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            outside.add((node.module or "").split(".")[0])
-        elif isinstance(node, ast.ImportFrom):
-            base = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
-            name = ".".join(part for part in base if part)
-            submodules = {f"{name}.{a.name}".strip(".") for a in node.names}
-            own |= {s if s in FILES else name or "__init__" for s in submodules}
-    return own, outside
 
 
 def faults(module: str, is_package: bool, source: str) -> list[str]:
@@ -81,15 +47,6 @@ def test_the_test_can_fail(module: str, line: str) -> None:
     assert faults(module, False, line) != []
 
 
-def imports() -> dict[str, set[str]]:
-    """Which files each file imports; a package is its ``__init__``."""
-    graph = {}
-    for module, path in FILES.items():
-        own, _ = targets(module, path.name == "__init__.py", path.read_text())
-        graph[module] = own - {module}
-    return graph
-
-
 def test_no_circles() -> None:
     assert cycle(imports()) == []
 
@@ -111,3 +68,7 @@ def test_files_are_rooms() -> None:
     long = {name: n for name, p in FILES.items() if (n := len(p.read_text().splitlines())) > 400}
     assert long == {}
     assert all(ast.get_docstring(ast.parse(p.read_text())) for p in FILES.values())
+
+
+def test_the_picture_is_of_this_tree() -> None:
+    assert layers.PICTURE.read_text() == layers.picture()
