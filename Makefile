@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: demo test lint docs examples nightly bench clean
+.PHONY: demo test lint docs examples nightly mutants bench clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -38,6 +38,9 @@ examples: $(STAMP)
 
 nightly: $(STAMP)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet --run-nightly
+
+mutants: $(STAMP)
+	$(BIN)/python tools/mutants.py
 
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent.parent / "raggedarray"
 
 
 def files(call: Callable[[], Any], *, warm: bool = True) -> list[str]:
-    """Files of the package in which a function is entered, in the order of the first time; of a second call if ``warm``."""
+    """Files of the package in which a function is entered, in order; of a second call if ``warm``."""
     if warm:
         call()
     entered: dict[str, None] = {}
