@@ -1,21 +1,25 @@
 """Requests for a batch of utterances: row r of component n is Index (n, r, 0)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._array import RaggedArray
 from .._errors import DynamicShapeError, error_text
+from .._typing import Array
 from ._indexes import ComputationRequest
 
 Ints = NDArray[np.int32]
-Outputs = str | Sequence[str] | Mapping[str, Any] | None
+Batch: TypeAlias = RaggedArray | Array
+"""Utterances ``(batch, None, dim)``, or one row for each ``[batch, dim]``."""
+Outputs: TypeAlias = str | Sequence[str] | Mapping[str, Array] | None
+"""Names of output nodes, or Indexes by name."""
 
 
 def request_for(
-    x: RaggedArray, /, *, outputs: Outputs = None, context: tuple[int, int] | None = None, **inputs: Any
+    x: RaggedArray, /, *, outputs: Outputs = None, context: tuple[int, int] | None = None, **inputs: Batch
 ) -> ComputationRequest:
     """The request for a batch ``(batch, None, dim)`` as node ``input``: its frames give the frames of node ``output``.
 
@@ -30,15 +34,15 @@ def request_for(
     output: [(0,1:2)]
     """
     frames = frames_of(x, "request_for")
-    given = {"input": frames, **{name: frames_of(other, f"request_for: {name}") for name, other in inputs.items()}}
+    indexes = {"input": frames, **{name: frames_of(other, f"request_for: {name}") for name, other in inputs.items()}}
     if isinstance(outputs, Mapping):
-        return ComputationRequest(given, outputs)
+        return ComputationRequest(indexes, outputs)
     names = ("output",) if outputs is None else (outputs,) if isinstance(outputs, str) else tuple(outputs)
-    request = ComputationRequest(given, dict.fromkeys(names, frames), trim=context is None)
+    request = ComputationRequest(indexes, dict.fromkeys(names, frames), trim=context is None)
     return request if context is None else request.trimmed(*context)
 
 
-def frames_of(x: Any, op: str) -> Ints:
+def frames_of(x: Batch, op: str) -> Ints:
     """The Index of each row: its component, its position, 0. A row of a plain array is of t = 0."""
     if not isinstance(x, RaggedArray):
         if getattr(x, "ndim", 0) != 2:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+import jax
+
+from .._typing import Array
 from . import _executor
 from ._compile import program, trimmed_request
 from ._executor import RequestPlan
@@ -16,6 +18,7 @@ from .commands._backward import Backward, with_derivs
 from .commands._lower import Lowering
 from .commands._optimize import optimized
 from .commands._print import computation_text
+from .components import Key, Params
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,9 @@ class NnetComputation:
     program: Program
     optimize: bool
 
-    def __call__(self, params: Mapping[str, Any], inputs: Mapping[str, Any], /, *, key: Any = None) -> dict[str, Any]:
+    def __call__(
+        self, params: Mapping[str, Params], inputs: Mapping[str, Array], /, *, key: Key | None = None
+    ) -> dict[str, jax.Array]:
         """Run it, compiled by JAX: arrays ``[rows, dim]`` by node name, rows in the order of the request.
 
         ``key`` is needed where components draw random numbers.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -15,21 +15,23 @@ from .._partition import RowPartition
 from .._typing import Array
 from ..backends import backend, kernels
 from ..engine.bucket_size import bucket_size
-from ._batches import Outputs, request_for
+from ._batches import Batch, Outputs, request_for
 from ._compile import program, trimmed_request
 from ._definition import Definition
 from ._forward import forward
 from ._indexes import ComputationRequest
 from ._plan import Rows, make_plan
-from ._program import Program
+from ._program import Ints, Program
 from ._structure import Structure
-from .components import Component, Params
+from .components import Component, Key, Params
 
 Tree = TypeVar("Tree")
 _compiled = jax.jit(forward, static_argnames=("structure", "statistics"))
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["arrays", "given", "splits"], meta_fields=["structure"])
+@partial(
+    jax.tree_util.register_dataclass, data_fields=["arrays", "input_splits", "output_splits"], meta_fields=["structure"]
+)
 @dataclass(frozen=True)
 class BatchPlan:
     """The host's part of a batch: which rows each layer has and reads, for one set of lengths, as padded arrays.
@@ -39,10 +41,9 @@ class BatchPlan:
 
     structure: Structure = field(repr=False)
     arrays: dict[int, Rows] = field(repr=False)
-    given: dict[str, Array]
+    input_splits: dict[str, Array]
     """Row splits of ragged inputs."""
-    splits: dict[str, Array]
-    """Row splits of outputs."""
+    output_splits: dict[str, Array]
 
 
 class RequestPlan(NamedTuple):
@@ -52,17 +53,17 @@ class RequestPlan(NamedTuple):
     arrays: dict[int, Rows]
 
 
-def make(
-    net: Definition, x: RaggedArray, outputs: Outputs, context: tuple[int, int] | None, inputs: Mapping[str, Any]
+def plan_batch(
+    net: Definition, x: RaggedArray, outputs: Outputs, context: tuple[int, int] | None, inputs: Mapping[str, Batch]
 ) -> BatchPlan:
     """The plan of a batch."""
     request = trimmed_request(net, request_for(x, outputs=outputs, context=context, **inputs))
-    given = {"input": x, **inputs}
-    capacities = {name: _capacity(value) for name, value in given.items()}
+    batches = {"input": x, **inputs}
+    capacities = {name: _capacity(batch) for name, batch in batches.items()}
     structure, arrays = make_plan(program(net, request), net.components, capacities, x.nrows)
-    splits = {name: _splits(name, rows, x.nrows) for name, rows in request.outputs.items()}
-    lengths = {name: v.kernels.host(v.row_splits) for name, v in given.items() if isinstance(v, RaggedArray)}
-    return BatchPlan(structure, *_on_device((arrays, lengths, splits)))
+    input_splits = {name: b.kernels.host(b.row_splits) for name, b in batches.items() if isinstance(b, RaggedArray)}
+    output_splits = {name: _splits(name, rows, x.nrows) for name, rows in request.outputs.items()}
+    return BatchPlan(structure, *_on_device((arrays, input_splits, output_splits)))
 
 
 def apply(
@@ -70,22 +71,22 @@ def apply(
     params: Mapping[str, Params],
     x: RaggedArray,
     plan: BatchPlan,
-    inputs: Mapping[str, Any],
-    key: Any,
+    inputs: Mapping[str, Batch],
+    key: Key | None,
     statistics: bool,
 ) -> tuple[dict[str, RaggedArray], dict[str, Params]]:
     """The outputs for a batch by name, and the numbers of components that gather statistics."""
-    given = {"input": x, **inputs}
+    batches = {"input": x, **inputs}
     names = [name for name, _, _ in plan.structure.inputs]
-    if set(names) != set(given):
-        raise ValueError(error_text(f"inputs {sorted(names)}", sorted(given), "Pass those of the plan.", op="apply"))
-    values = {name: _values(plan, name, size, given[name], net) for name, _, size in plan.structure.inputs}
+    if set(names) != set(batches):
+        raise ValueError(error_text(f"inputs {sorted(names)}", sorted(batches), "Pass those of the plan.", op="apply"))
+    values = {name: _values(plan, name, size, batches[name], net) for name, _, size in plan.structure.inputs}
     _check(plan.structure, net.components, params, key, "apply")
-    made, gathered = _compiled(plan.structure, plan.arrays, dict(params), values, key, statistics=statistics)
-    for name, value in given.items():
-        if isinstance(value, RaggedArray) and not _known(value, plan.given[name]):
-            made = _unless_planned(made, value.row_splits, plan.given[name])
-    return {name: RaggedArray(v, (RowPartition(plan.splits[name]),)) for name, v in made.items()}, gathered
+    outputs, gathered = _compiled(plan.structure, plan.arrays, dict(params), values, key, statistics=statistics)
+    for name, batch in batches.items():
+        if isinstance(batch, RaggedArray) and not _can_compare(batch, plan.input_splits[name]):
+            outputs = _nan_unless_planned(outputs, batch.row_splits, plan.input_splits[name])
+    return {name: RaggedArray(v, (RowPartition(plan.output_splits[name]),)) for name, v in outputs.items()}, gathered
 
 
 def plan_request(net: Definition, request: ComputationRequest, program: Program) -> RequestPlan:
@@ -100,10 +101,10 @@ def run(
     request: ComputationRequest,
     plan: RequestPlan,
     params: Mapping[str, Params],
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, Array],
     *,
-    key: Any = None,
-) -> dict[str, Array]:
+    key: Key | None = None,
+) -> dict[str, jax.Array]:
     """The outputs of a request by name, rows in its order."""
     structure, arrays = plan
     if set(inputs) != set(request.inputs):
@@ -116,8 +117,8 @@ def run(
             raise ValueError(error_text(f"shape {want}", got, "Pass a row per Index.", op=f"computation: {name!r}"))
         values[name] = _padded(inputs[name], size)
     _check(structure, net.components, params, key, "computation")
-    made, _ = _compiled(structure, arrays, dict(params), values, key)
-    return {name: made[name][: rows.shape[0]] for name, rows in request.outputs.items()}
+    outputs, _ = _compiled(structure, arrays, dict(params), values, key)
+    return {name: outputs[name][: rows.shape[0]] for name, rows in request.outputs.items()}
 
 
 def check_statistics(components: Mapping[str, Component], params: Mapping[str, Params]) -> None:
@@ -130,7 +131,7 @@ def check_statistics(components: Mapping[str, Component], params: Mapping[str, P
 
 
 def _check(
-    structure: Structure, components: Mapping[str, Component], params: Mapping[str, Params], key: Any, op: str
+    structure: Structure, components: Mapping[str, Component], params: Mapping[str, Params], key: Key | None, op: str
 ) -> None:
     if key is None and structure.random:
         expected = f"a key, for the random numbers of {', '.join(structure.random)}"
@@ -145,13 +146,13 @@ def _on_device(tree: Tree) -> Tree:
     return placed
 
 
-def _capacity(value: Any) -> int:
-    if not isinstance(value, RaggedArray):
-        return int(value.shape[0])
-    return bucket_size(value.used_values().capacity) if value.kernels.has_exact_sizes else value.capacity
+def _capacity(batch: Batch) -> int:
+    if not isinstance(batch, RaggedArray):
+        return int(batch.shape[0])
+    return bucket_size(batch.used_values().capacity) if batch.kernels.has_exact_sizes else batch.capacity
 
 
-def _splits(name: str, rows: np.ndarray, nrows: int) -> np.ndarray:
+def _splits(name: str, rows: Ints, nrows: int) -> Ints:
     n = rows[:, 0]
     if len(n) and ((np.diff(n) < 0).any() or n[0] < 0 or n[-1] >= nrows):
         expected, advice = f"Indexes in order of n, from 0 to {nrows - 1}", "Sort them, or use compile(net, request)."
@@ -159,43 +160,43 @@ def _splits(name: str, rows: np.ndarray, nrows: int) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(np.bincount(n, minlength=nrows)))).astype(np.int32)
 
 
-def _values(plan: BatchPlan, name: str, size: int, value: Any, net: Definition) -> Array:
+def _values(plan: BatchPlan, name: str, size: int, batch: Batch, net: Definition) -> Array:
     dim, op = net.input_dims[name], f"apply: input {name!r}"
-    if not isinstance(value, RaggedArray):
-        if tuple(value.shape) != (size, dim):
+    if not isinstance(batch, RaggedArray):
+        if tuple(batch.shape) != (size, dim):
             raise ValueError(
-                error_text(f"shape {(size, dim)}", tuple(value.shape), "Pass one row per utterance.", op=op)
+                error_text(f"shape {(size, dim)}", tuple(batch.shape), "Pass one row per utterance.", op=op)
             )
-        return backend("jax").asarray(value)
-    if value.inner_shape != (dim,):
-        raise ValueError(error_text(f"shape (batch, None, {dim})", value.shape, "Pass frames of this dim.", op=op))
-    want = plan.given[name]
-    if value.row_splits.shape != want.shape:
-        expected = f"{want.shape[0] - 1} utterances, as in the plan"
-        raise ValueError(error_text(expected, value.nrows, "Make a plan for this batch.", op=op))
-    if _known(value, want):
-        lengths, planned = np.diff(value.kernels.host(value.row_splits)), np.diff(np.asarray(want))
+        return backend("jax").asarray(batch)
+    if batch.inner_shape != (dim,):
+        raise ValueError(error_text(f"shape (batch, None, {dim})", batch.shape, "Pass frames of this dim.", op=op))
+    splits = plan.input_splits[name]
+    if batch.row_splits.shape != splits.shape:
+        expected = f"{splits.shape[0] - 1} utterances, as in the plan"
+        raise ValueError(error_text(expected, batch.nrows, "Make a plan for this batch.", op=op))
+    if _can_compare(batch, splits):
+        lengths, planned = np.diff(batch.kernels.host(batch.row_splits)), np.diff(np.asarray(splits))
         if (lengths != planned).any():
             first = int(np.flatnonzero(lengths != planned)[0])
             expected = f"{planned[first]} frames in utterance {first}, as in the plan"
             raise ValueError(error_text(expected, lengths[first], "Make a plan for this batch.", op=op))
-    return _padded(value.values, size)
+    return _padded(batch.values, size)
 
 
-def _known(value: RaggedArray, planned: Array) -> bool:
-    return value.kernels.is_concrete(value.partitions) and not isinstance(planned, jax.core.Tracer)
+def _can_compare(batch: RaggedArray, planned: Array) -> bool:
+    return batch.kernels.is_concrete(batch.partitions) and not isinstance(planned, jax.core.Tracer)
 
 
-def _unless_planned(made: dict[str, Array], splits: Array, planned: Array) -> dict[str, Array]:
-    """NaN where traced lengths are not those of the plan, as nothing can be raised; a complaint if checks are on."""
-    right = jnp.all(splits == planned)
+def _nan_unless_planned(outputs: dict[str, Array], splits: Array, planned: Array) -> dict[str, Array]:
+    """NaN where traced lengths are not those of the plan, as nothing can be raised; an error if checks are on."""
+    as_planned = jnp.all(splits == planned)
     if kernels(splits).checking():
         text = error_text("the lengths of the plan", "others", "Make a plan for this batch.", op="apply")
-        kernels(splits).check(right, text)
-    return {name: jnp.where(right, v, jnp.nan) for name, v in made.items()}
+        kernels(splits).check(as_planned, text)
+    return {name: jnp.where(as_planned, v, jnp.nan) for name, v in outputs.items()}
 
 
-def _padded(values: Any, size: int) -> Array:
+def _padded(values: Array, size: int) -> Array:
     short = size - values.shape[0]
     if short <= 0:
         return backend("jax").asarray(values[:size])

@@ -5,19 +5,18 @@ gradient meets an infinity: inputs are masked when they come in, and outputs whe
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from .._typing import Array
 from ..backends.jax.rows import alike
 from ._plan import Rows
 from ._run import Run
 from ._scan import scan
 from ._structure import Structure
 from ._terms import valid
-from .components import Params
+from .components import Key, Params
 
 
 def forward(
@@ -25,7 +24,7 @@ def forward(
     arrays: Mapping[int, Rows],
     params: Mapping[str, Params],
     inputs: Mapping[str, Array],
-    key: Any,
+    key: Key | None,
     *,
     statistics: bool = False,
 ) -> tuple[dict[str, Array], dict[str, Params]]:

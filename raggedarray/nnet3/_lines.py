@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 from .._errors import error_text
 
 T = TypeVar("T")
+Value = TypeVar("Value")
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 REQUIRED: Final[Any] = object()
@@ -34,26 +35,26 @@ class Keys:
         """The other keys, of the same subject."""
         return Keys({key: value for key, value in self.pairs.items() if key not in names}, self.subject)
 
-    def text(self, key: str, default: Any = REQUIRED) -> Any:
+    def text(self, key: str, default: T = REQUIRED) -> str | T:
         """The value as it stands."""
         return self._get(key, default, str, "a value")
 
-    def integer(self, key: str, default: Any = REQUIRED, *, at_least: int | None = None) -> Any:
+    def integer(self, key: str, default: T = REQUIRED, *, at_least: int | None = None) -> int | T:
         """A whole number written without point or exponent."""
         value = self._get(key, default, _integer, "an integer")
-        if key in self.pairs and at_least is not None and value < at_least:
+        if at_least is not None and isinstance(value, int) and key in self.pairs and value < at_least:
             raise self.complain(f"{key} >= {at_least}", f"{key}={value}", f"Give {key}={at_least} or more.")
         return value
 
-    def real(self, key: str, default: Any = REQUIRED) -> Any:
+    def real(self, key: str, default: T = REQUIRED) -> float | T:
         """A number."""
         return self._get(key, default, float, "a number")
 
-    def boolean(self, key: str, default: Any = REQUIRED) -> Any:
+    def boolean(self, key: str, default: T = REQUIRED) -> bool | T:
         """True or false; only the first letter counts."""
         return self._get(key, default, _boolean, "true or false")
 
-    def integers(self, key: str, default: Any = REQUIRED, *, separators: str = ":,") -> Any:
+    def integers(self, key: str, default: T = REQUIRED, *, separators: str = ":,") -> tuple[int, ...] | T:
         """Whole numbers between separators."""
 
         def several(value: str) -> tuple[int, ...]:
@@ -68,12 +69,12 @@ class Keys:
             known = ", ".join(sorted(self._read)) or "none"
             raise self.complain("keys that mean something here", ", ".join(unused), f"Keys read: {known}.")
 
-    def _get(self, key: str, default: Any, convert: Callable[[str], T], what: str) -> T:
+    def _get(self, key: str, default: T, convert: Callable[[str], Value], what: str) -> Value | T:
         self._read.add(key)
         if key not in self.pairs:
             if default is REQUIRED:
                 raise self.complain(f"a key {key!r}", f"keys {sorted(self.pairs)}", f"Add {key}=... to the line.")
-            return default  # type: ignore[no-any-return]
+            return default
         try:
             return convert(self.pairs[key])
         except ValueError:

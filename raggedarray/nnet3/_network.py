@@ -1,19 +1,22 @@
 """Networks as users hold them: a definition that is read and written as text, and runs on batches."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, overload
 
 import jax
 
 from .._array import RaggedArray
+from .._typing import Array
 from ..engine.edge import guarded
 from . import _executor, _text
-from ._batches import Outputs
+from ._batches import Batch, Outputs
 from ._config import declare
 from ._definition import Definition
 from ._executor import BatchPlan
 from ._nodes import ComponentNode, NetNode, OutputNode
-from .components import Component
+from .components import Component, Key, Params
+
+Result: TypeAlias = RaggedArray | dict[str, RaggedArray]
 
 
 class Network(Definition):
@@ -73,9 +76,9 @@ class Network(Definition):
 
     def _dims(self, node: NetNode) -> str:
         match node:
-            case ComponentNode(_, component, _):
-                made = self.components[component]
-                return f" input-dim={made.input_dim} output-dim={made.output_dim}"
+            case ComponentNode(_, name, _):
+                component = self.components[name]
+                return f" input-dim={component.input_dim} output-dim={component.output_dim}"
             case OutputNode(name):
                 return f" dim={self.topology.vertices[self.topology.numbers[name]].dim}"
         return ""
@@ -85,13 +88,13 @@ class Network(Definition):
         """Number of trained elements; a component that several nodes share counts once."""
         return sum(component.num_parameters() for component in self.components.values())
 
-    def init(self, key: Any, /) -> dict[str, dict[str, Any]]:
+    def init(self, key: Key, /) -> dict[str, Params]:
         """Fresh parameters, by component name and tag of Kaldi's text model; none for components without numbers."""
         keys = jax.random.split(key, max(len(self.components), 1))
-        made = {name: component.init(k) for (name, component), k in zip(self.components.items(), keys, strict=False)}
-        return {name: numbers for name, numbers in made.items() if numbers}
+        params = {name: component.init(k) for (name, component), k in zip(self.components.items(), keys, strict=False)}
+        return {name: own for name, own in params.items() if own}
 
-    def trained(self, params: Mapping[str, Any], /) -> dict[str, dict[str, Any]]:
+    def trained(self, params: Mapping[str, Params], /) -> dict[str, Params]:
         """Which of ``params`` training changes: a bool for each leaf, as labels for `optax.multi_transform`."""
         return {name: self.components[name].trained_of(own) for name, own in params.items()}
 
@@ -110,7 +113,7 @@ class Network(Definition):
         return Network(self.nodes, {name: c.in_test_mode(on) for name, c in self.components.items()})
 
     @classmethod
-    def from_text(cls, text: str, /) -> tuple["Network", dict[str, dict[str, Any]]]:
+    def from_text(cls, text: str, /) -> tuple["Network", dict[str, Params]]:
         """Read a model in Kaldi's text form: the network, and its parameters.
 
         What stands before ``<Nnet3>`` is passed over.
@@ -118,7 +121,7 @@ class Network(Definition):
         lines, components = _text.lines_and_components(text)
         return cls.from_lines(lines, components), _text.params_from_text(text)
 
-    def to_text(self, params: Mapping[str, Any], /) -> str:
+    def to_text(self, params: Mapping[str, Params], /) -> str:
         """Write the network and its parameters in Kaldi's text form.
 
         >>> net = Network.from_config('''
@@ -142,7 +145,7 @@ class Network(Definition):
         *,
         outputs: Outputs = None,
         context: tuple[int, int] | None = None,
-        **inputs: Any,
+        **inputs: Batch,
     ) -> BatchPlan:
         """The host's part of `apply` for the lengths of ``x``: a pytree to hand to a jitted function, with ``plan=``.
 
@@ -150,22 +153,82 @@ class Network(Definition):
         same capacity and number of utterances run the same compiled program; of recurrences, those whose longest
         utterances round up to the same size do. The arguments are those of `apply`.
         """
-        return _executor.make(self, x, outputs, context, inputs)
+        return _executor.plan_batch(self, x, outputs, context, inputs)
+
+    @overload
+    def apply(  # type: ignore[overload-overlap]  # a str is a Sequence[str] too
+        self,
+        params: Mapping[str, Params],
+        x: RaggedArray,
+        /,
+        *,
+        outputs: str | None = None,
+        context: tuple[int, int] | None = None,
+        plan: BatchPlan | None = None,
+        key: Key | None = None,
+        statistics: Literal[False] = False,
+        **inputs: Batch,
+    ) -> RaggedArray: ...
+
+    @overload
+    def apply(  # type: ignore[overload-overlap]
+        self,
+        params: Mapping[str, Params],
+        x: RaggedArray,
+        /,
+        *,
+        outputs: str | None = None,
+        context: tuple[int, int] | None = None,
+        plan: BatchPlan | None = None,
+        key: Key | None = None,
+        statistics: Literal[True],
+        **inputs: Batch,
+    ) -> tuple[RaggedArray, dict[str, Params]]: ...
+
+    @overload
+    def apply(
+        self,
+        params: Mapping[str, Params],
+        x: RaggedArray,
+        /,
+        *,
+        outputs: Sequence[str] | Mapping[str, Array],
+        context: tuple[int, int] | None = None,
+        plan: BatchPlan | None = None,
+        key: Key | None = None,
+        statistics: Literal[False] = False,
+        **inputs: Batch,
+    ) -> dict[str, RaggedArray]: ...
+
+    @overload
+    def apply(
+        self,
+        params: Mapping[str, Params],
+        x: RaggedArray,
+        /,
+        *,
+        outputs: Sequence[str] | Mapping[str, Array],
+        context: tuple[int, int] | None = None,
+        plan: BatchPlan | None = None,
+        key: Key | None = None,
+        statistics: Literal[True],
+        **inputs: Batch,
+    ) -> tuple[dict[str, RaggedArray], dict[str, Params]]: ...
 
     @guarded
     def apply(
         self,
-        params: Mapping[str, Any],
+        params: Mapping[str, Params],
         x: RaggedArray,
         /,
         *,
         outputs: Outputs = None,
         context: tuple[int, int] | None = None,
         plan: BatchPlan | None = None,
-        key: Any = None,
+        key: Key | None = None,
         statistics: bool = False,
-        **inputs: Any,
-    ) -> Any:
+        **inputs: Batch,
+    ) -> Result | tuple[Result, dict[str, Params]]:
         """Run the network on a batch, in JAX: node ``input`` ``[batch, (frames), dim]`` to ``[batch, (frames), out]``.
 
         Outputs are those of node ``output`` at the frames that have the context they need, so that rows get shorter by
@@ -192,9 +255,9 @@ class Network(Definition):
         """
         if plan is None:
             plan = self.plan(x, outputs=outputs, context=context, **inputs)
-        made, gathered = _executor.apply(self, params, x, plan, inputs, key, statistics)
-        single = len(made) == 1 and (outputs is None or isinstance(outputs, str))
-        result = next(iter(made.values())) if single else made
+        results, gathered = _executor.apply(self, params, x, plan, inputs, key, statistics)
+        single = len(results) == 1 and (outputs is None or isinstance(outputs, str))
+        result = next(iter(results.values())) if single else results
         return (result, {**params, **gathered}) if statistics else result
 
 

@@ -8,14 +8,20 @@ size is what they make of the input's capacity. Waves of recurrences are rounded
 
 from collections.abc import Mapping
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .._typing import Array
 from ..engine.bucket_size import bucket_size
 from ._program import Ints, Layer, Program, Term
 from ._structure import Block, Leaf, Node, Stage, Structure
 from .components import NONE, Component, RowContext
+
+Item = TypeVar("Item", bound=np.generic)
+Lags = tuple[int, int]
+"""How many waves back rows are read: at least and at most."""
 
 
 class Rows(NamedTuple):
@@ -27,9 +33,9 @@ class Rows(NamedTuple):
     facts     those of the component, still without valid rows and noise
     """
 
-    count: Any
-    leaves: tuple[tuple[Any, ...], ...]
-    constants: tuple[Any, ...]
+    count: Array
+    leaves: tuple[tuple[Array | None, ...], ...]
+    constants: tuple[Array | None, ...]
     facts: RowContext
 
 
@@ -59,16 +65,16 @@ class Scale(NamedTuple):
         """Slots for a layer of these rows."""
         rows = indexes.shape[0]
         step = int(np.gcd.reduce(_steps(indexes[:, 1]), initial=0))
-        each = 1 if not indexes[:, 2].any() else ceil(rows / max(len(np.unique(indexes[:, :2], axis=0)), 1))
-        rate = each / step if step else 0.0
+        rows_per_frame = 1 if not indexes[:, 2].any() else ceil(rows / max(len(np.unique(indexes[:, :2], axis=0)), 1))
+        rate = rows_per_frame / step if step else 0.0
         count = max(self.utterances, 1)
         need = ceil(rate * self.capacity) + count * ceil((rows - rate * self.frames) / count)
         return round_up(max(need, rows, 1), self.capacity)
 
 
-def round_up(size: int, whole: int) -> int:
-    """To a multiple of a 32nd to a 64th of ``whole``, or of 8."""
-    quantum = max(8, 1 << max(whole.bit_length() - 6, 0))
+def round_up(size: int, capacity: int) -> int:
+    """To a multiple of a 32nd to a 64th of ``capacity``, or of 8."""
+    quantum = max(8, 1 << max(capacity.bit_length() - 6, 0))
     return -(-size // quantum) * quantum
 
 
@@ -92,8 +98,8 @@ class _Planner:
         sizes = {name: program.layers[number].indexes.shape[0] for name, number in program.inputs.items()}
         widest = max(sizes, key=lambda name: sizes[name], default=None)
         if utterances is None:
-            given = (*program.inputs.values(), *program.outputs.values())
-            utterances = len(np.unique(np.concatenate([program.layers[k].indexes[:, 0] for k in given])))
+            boundary = (*program.inputs.values(), *program.outputs.values())
+            utterances = len(np.unique(np.concatenate([program.layers[k].indexes[:, 0] for k in boundary])))
         if widest is None:
             rows = max(program.layers[number].indexes.shape[0] for number in program.outputs.values())
             self.scale = Scale(rows, bucket_size(rows), utterances)
@@ -101,8 +107,8 @@ class _Planner:
             self.scale = Scale(sizes[widest], capacities[widest], utterances)
         self.places: dict[int, Place] = {}
         self.flat: dict[int, int] = {}
-        most = max((layer.indexes.shape[0] for layer in program.layers), default=0)
-        self.range, self.zeros = np.arange(most, dtype=np.int32), np.zeros(most, np.int32)
+        max_rows = max((layer.indexes.shape[0] for layer in program.layers), default=0)
+        self.range, self.zeros = np.arange(max_rows, dtype=np.int32), np.zeros(max_rows, np.int32)
 
     def plan(self) -> tuple[Structure, dict[int, Rows]]:
         layers, program = self.program.layers, self.program
@@ -141,13 +147,13 @@ class _Planner:
     def _place(self, layer: Layer, stage: int, recurrent: bool) -> Place:
         rows = layer.indexes.shape[0]
         if not recurrent:
-            known = self.flat.get(id(layer.indexes))
-            if known is None:
-                known = self.flat[id(layer.indexes)] = self.scale.size(layer.indexes)
-            return Place(self.range[:rows], self.zeros[:rows], known, 0, stage)
+            if id(layer.indexes) not in self.flat:
+                self.flat[id(layer.indexes)] = self.scale.size(layer.indexes)
+            return Place(self.range[:rows], self.zeros[:rows], self.flat[id(layer.indexes)], 0, stage)
         counts = np.diff(layer.waves)
-        each = max(self.scale.utterances, 1)
-        size = each * -(-int(counts.max(initial=1)) // each)  # short utterances may be missing from every wave
+        utterances = max(self.scale.utterances, 1)
+        rows_each = -(-int(counts.max(initial=1)) // utterances)
+        size = utterances * rows_each  # short utterances may be missing from every wave
         waves = bucket_size(len(counts))
         wave = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         at = np.arange(rows) - np.repeat(layer.waves[:-1], counts)
@@ -157,13 +163,13 @@ class _Planner:
         layer, place = self.program.layers[number], self.places[number]
         blocks, leaves, constants = [], [], []
         for part in layer.parts:
-            made = [self._leaf(place, term) for term in part.terms]
-            blocks.append(Block(part.width, tuple(leaf for leaf, _ in made), part.constant is not None))
-            leaves.append(tuple(rows for _, rows in made))
+            pairs = [self._leaf(place, term) for term in part.terms]
+            blocks.append(Block(part.width, tuple(leaf for leaf, _ in pairs), part.constant is not None))
+            leaves.append(tuple(rows for _, rows in pairs))
             constants.append(None if part.constant is None else self._pad(place, part.constant, 0))
         component = None if layer.component is None else self.components[layer.component]
         facts, lags = (RowContext(), None) if component is None else self._facts(layer, place, component)
-        count: Any = np.int32(layer.indexes.shape[0])
+        count = np.asarray(layer.indexes.shape[0], np.int32)
         if place.waves:
             count = np.zeros(place.waves, np.int32)
             count[: len(layer.waves) - 1] = np.diff(layer.waves)
@@ -172,51 +178,41 @@ class _Planner:
         )
         return node, Rows(count, tuple(leaves), tuple(constants), facts)
 
-    def _leaf(self, place: Place, term: Term) -> tuple[Leaf, Any]:
-        rows, lags, same = self._address(place, term.source, term.rows)
-        used = bool((term.rows >= 0).any())
+    def _leaf(self, place: Place, term: Term) -> tuple[Leaf, Ints | None]:
+        source, used = self.places[term.source], bool((term.rows >= 0).any())
+        one_size = source.size == place.size
+        is_flat = not (place.waves or source.waves) and source.stage >= 0
+        if one_size and is_flat and np.array_equal(term.rows, source.slots):
+            return Leaf(term.source, term.columns, float(term.scale), True, None, used), None
+        address, lags = self._address(place, place.wave, term.source, term.rows)
+        same = one_size and lags is not None and lags[1] == 0 and np.array_equal(address, place.slots % place.size)
         leaf = Leaf(term.source, term.columns, float(term.scale), same, lags, used)
-        return leaf, None if same or not used else rows
+        return leaf, None if same or not used else self._pad(place, address, NONE)
 
-    def _address(self, place: Place, source: int, rows: Ints) -> tuple[Any, tuple[int, int] | None, bool]:
-        """Padded row numbers as the executor reads them, the waves back, and whether each row reads its own slot."""
-        at = self.places[source]
-        if at.stage != place.stage or not place.waves:
-            if not (place.waves or at.waves) and at.size == place.size and at.stage >= 0 and self._is_range(rows, at):
-                return None, None, True
-            found = at.slots[rows] if at.waves and len(at.slots) else rows
-            address = np.where(rows < 0, NONE, found)
-            return self._pad(place, address, NONE), None, False
-        there, address = rows >= 0, np.full(rows.shape, NONE, np.int32)
-        back = place.wave[there] - at.wave[rows[there]]
+    def _address(self, place: Place, wave: Ints, number: int, rows: Ints) -> tuple[Ints, Lags | None]:
+        """Row numbers of a source as the executor reads them, and the waves back; ``wave`` is that of each reader."""
+        source = self.places[number]
+        present, address = rows >= 0, np.full(rows.shape, NONE, np.int32)
+        if source.stage != place.stage or not place.waves:
+            address[present] = source.slots[rows[present]] if source.waves else rows[present]
+            return address, None
+        back = wave[present] - source.wave[rows[present]]
         lags = (int(back.min(initial=NONE)), int(back.max(initial=-1))) if len(back) else (1, 1)
-        first = min(lags[0], 1)
-        slot = at.slots[rows[there]] % at.size
-        address[there] = (back - first) * at.size + slot
-        same = lags[1] == 0 and at.size == place.size and bool(there.all())
-        same = same and bool((slot == place.slots % place.size).all())
-        return self._pad(place, address, NONE), lags, same
+        address[present] = (back - min(lags[0], 1)) * source.size + source.slots[rows[present]] % source.size
+        return address, lags
 
-    def _is_range(self, rows: Ints, at: Place) -> bool:
-        return rows.shape[0] == at.slots.shape[0] and bool((rows == at.slots).all())
-
-    def _facts(self, layer: Layer, place: Place, component: Component) -> tuple[RowContext, tuple[int, int] | None]:
+    def _facts(self, layer: Layer, place: Place, component: Component) -> tuple[RowContext, Lags | None]:
         facts = component.facts(layer.indexes, (), None)
-        lags: tuple[int, int] | None = None
+        lags: Lags | None = None
         if layer.reads and layer.input is not None:
-            joined = np.concatenate(layer.reads)
-            many = place._replace(
-                slots=np.tile(place.slots, len(layer.reads)), wave=np.tile(place.wave, len(layer.reads))
-            )
-            address, lags, _ = self._address(many._replace(size=0), layer.input, joined)
-            rows = layer.indexes.shape[0]
-            taps = [address[k * rows : (k + 1) * rows] for k in range(len(layer.reads))]
+            wave = np.tile(place.wave, len(layer.reads))
+            address, lags = self._address(place, wave, layer.input, np.concatenate(layer.reads))
+            taps = np.split(address, len(layer.reads))
             facts = facts._replace(sources=tuple(self._pad(place, tap, NONE) for tap in taps))
         if layer.window is not None and layer.input is not None:
             source, splits = layer.window
             to = np.repeat(np.arange(len(splits) - 1, dtype=np.int32), np.diff(splits))
-            at = place._replace(slots=place.slots[to], wave=place.wave[to])
-            address, lags, _ = self._address(at._replace(size=0), layer.input, source)
+            address, lags = self._address(place, place.wave[to], layer.input, source)
             facts = facts._replace(pairs=self._pairs(place, to, address, source, layer.input))
         return self._padded_facts(place, facts), lags
 
@@ -224,31 +220,29 @@ class _Planner:
         mark = None if facts.mark is None else self._pad(place, facts.mark, 0)
         groups = facts.groups
         if groups is not None:
-            many = groups.shape[0] == place.slots.shape[0]
-            size = place.total if many else bucket_size(groups.shape[0], mantissa_bits=3)
+            per_row = groups.shape[0] == place.slots.shape[0]
+            size = place.total if per_row else bucket_size(groups.shape[0], mantissa_bits=3)
             groups = _filled(groups, None, size, 0)
         parts = tuple(self._padded_facts(place, part) for part in facts.parts)
         return facts._replace(mark=mark, groups=groups, parts=parts)
 
-    def _pairs(self, place: Place, to: Ints, address: Ints, source: Ints, input: int) -> tuple[Any, Any]:
+    def _pairs(self, place: Place, to: Ints, address: Ints, source: Ints, input: int) -> tuple[Ints, Ints]:
         if place.waves:
             wave = place.wave[to]
             counts = np.bincount(wave, minlength=place.waves)
             size = bucket_size(int(counts.max(initial=1)))
-            begin = np.concatenate(([0], np.cumsum(counts)[:-1]))
+            begin = np.cumsum(counts) - counts
             at = wave * size + np.arange(len(to)) - begin[wave]
             slots = place.slots[to] % place.size
-            made = [_filled(v, at, size * place.waves, NONE) for v in (slots, address)]
-            return made[0].reshape(place.waves, size), made[1].reshape(place.waves, size)
-        most = int(np.bincount(source, minlength=1).max(initial=1))
-        size = self.places[input].total * (most if most <= 4 else bucket_size(most))
+            shape, total = (place.waves, size), size * place.waves
+            return _filled(slots, at, total, NONE).reshape(shape), _filled(address, at, total, NONE).reshape(shape)
+        max_readers = int(np.bincount(source, minlength=1).max(initial=1))
+        size = self.places[input].total * (max_readers if max_readers <= 4 else bucket_size(max_readers))
         if size > 4 * max(len(to), 64):
             size = bucket_size(ceil(len(to) * self.scale.capacity / max(self.scale.frames, 1)))
         return _filled(to, None, size, NONE), _filled(address, None, size, NONE)
 
-    def _pad(self, place: Place, values: Any, fill: Any) -> Any:
-        if not place.size:
-            return values
+    def _pad(self, place: Place, values: NDArray[Item], fill: int) -> NDArray[Item]:
         out = _filled(values, place.slots if place.waves else None, place.total, fill)
         return out.reshape(place.waves, place.size, *out.shape[1:]) if place.waves else out
 
@@ -260,8 +254,8 @@ class _Planner:
         read = {s for k in readers for s in _sources(self.program.layers[k])}
         depths = dict.fromkeys(own, 0)
         for node in nodes:
-            seen = [(leaf.source, leaf.lags) for block in node.blocks for leaf in block.leaves if leaf.used]
-            for source, lags in [*seen, (node.input, node.lags)]:
+            reads = [(leaf.source, leaf.lags) for block in node.blocks for leaf in block.leaves if leaf.used]
+            for source, lags in [*reads, (node.input, node.lags)]:
                 if source in own and lags is not None:
                     depths[source] = max(depths[source], lags[1])
         deep = tuple((number, _depth(depth)) for number, depth in sorted(depths.items()) if depth)
@@ -286,7 +280,7 @@ def _steps(times: Ints) -> Ints:
     return times[1:] - times[:-1]
 
 
-def _filled(values: Any, at: Any, size: int, fill: Any) -> Any:
+def _filled(values: NDArray[Item], at: Ints | None, size: int, fill: int) -> NDArray[Item]:
     """Values at some slots, the rest filled; ``at`` of None is the first slots."""
     if at is None:
         rest = np.full((size - values.shape[0], *values.shape[1:]), fill, values.dtype)

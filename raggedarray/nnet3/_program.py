@@ -6,7 +6,7 @@ The structure depends on the network and on the names in the request; only the a
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,15 +85,15 @@ SHOWN, READS_SHOWN = 50, 5
 def _rows(layers: tuple[Layer, ...], layer: Layer) -> Iterator[str]:
     reads = list(_reads(layer))
     for row in range(min(len(layer.indexes), SHOWN)):
-        found = dict.fromkeys((source, int(r)) for source, rows in reads for r in rows(row) if r >= 0)
-        texts = [_row(layers[source], r) for source, r in list(found)[:READS_SHOWN]]
-        texts += ["..."] if len(found) > READS_SHOWN else []
+        sources = dict.fromkeys((number, r) for number, rows in reads for r in rows(row) if r >= 0)
+        texts = [_row(layers[number], r) for number, r in list(sources)[:READS_SHOWN]]
+        texts += ["..."] if len(sources) > READS_SHOWN else []
         yield f"[ {_row(layer, row)}{' -> ' if texts else ''}{', '.join(texts)} ]"
     if len(layer.indexes) > SHOWN:
         yield "..."
 
 
-def _reads(layer: Layer) -> Iterator[tuple[int, Callable[[int], Any]]]:
+def _reads(layer: Layer) -> Iterator[tuple[int, Callable[[int], list[int]]]]:
     """Per layer that is read, a function from a row to the rows there."""
     for part in layer.parts:
         for term in part.terms:
@@ -102,15 +102,15 @@ def _reads(layer: Layer) -> Iterator[tuple[int, Callable[[int], Any]]]:
         return
     if layer.window is not None:
         read, splits = layer.window
-        yield layer.input, lambda row: read[splits[row] : splits[row + 1]]
+        yield layer.input, lambda row: read[splits[row] : splits[row + 1]].tolist()
     elif layer.reads:
         yield layer.input, partial(_one, layer.reads)
     else:
         yield layer.input, lambda row: [row]
 
 
-def _one(several: tuple[Ints, ...], row: int) -> list[Any]:
-    return [rows[row] for rows in several]
+def _one(taps: tuple[Ints, ...], row: int) -> list[int]:
+    return [int(rows[row]) for rows in taps]
 
 
 def _row(layer: Layer, row: int) -> str:

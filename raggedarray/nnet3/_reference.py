@@ -1,28 +1,50 @@
 """The commands of a computation, one by one, in NumPy: what every other way of running it is held against."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import overload
 
 import jax
 import numpy as np
 
 from .._errors import error_text
+from .._typing import Array
 from . import commands as c
 from ._computation import NnetComputation
 from ._executor import check_statistics
 from ._terms import node_key
-from .components import Component, Params, RowContext
+from .components import Component, Key, Params, RowContext
+from .components._base import Floats, Ints
 
 
+@overload
 def run_reference(
     computation: NnetComputation,
     params: Mapping[str, Params],
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, Array],
     /,
     *,
-    output_derivs: Mapping[str, Any] | None = None,
-    key: Any = None,
-) -> Any:
+    output_derivs: None = None,
+    key: Key | None = None,
+) -> dict[str, Floats]: ...
+@overload
+def run_reference(
+    computation: NnetComputation,
+    params: Mapping[str, Params],
+    inputs: Mapping[str, Array],
+    /,
+    *,
+    output_derivs: Mapping[str, Array],
+    key: Key | None = None,
+) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Params]]: ...
+def run_reference(
+    computation: NnetComputation,
+    params: Mapping[str, Params],
+    inputs: Mapping[str, Array],
+    /,
+    *,
+    output_derivs: Mapping[str, Array] | None = None,
+    key: Key | None = None,
+) -> dict[str, Floats] | tuple[dict[str, Floats], dict[str, Floats], dict[str, Params]]:
     """Interpret a computation: outputs by node name, ``float32[rows, dim]`` in the order of the request.
 
     With ``output_derivs``, for the outputs that the request names so, the backward commands run too, and the result is
@@ -42,25 +64,25 @@ class _Machine:
         self,
         computation: NnetComputation,
         params: Mapping[str, Params],
-        inputs: Mapping[str, Any],
-        output_derivs: Mapping[str, Any],
-        key: Any,
+        inputs: Mapping[str, Array],
+        output_derivs: Mapping[str, Array],
+        key: Key | None,
     ) -> None:
         self.computation, self.key = computation, key
         self.components: Mapping[str, Component] = computation.network.components
         check_statistics(self.components, params)
         self.params = {name: jax.tree.map(_float, own) for name, own in params.items()}
-        self.given, self.derivs = inputs, output_derivs
-        self.matrices: dict[int, np.ndarray] = {}
-        self.outputs: dict[str, np.ndarray] = {}
-        self.input_derivs: dict[str, np.ndarray] = {}
+        self.inputs, self.output_derivs = inputs, output_derivs
+        self.matrices: dict[int, Floats] = {}
+        self.outputs: dict[str, Floats] = {}
+        self.input_derivs: dict[str, Floats] = {}
         self.grads = {
             name: jax.tree.map(np.zeros_like, {leaf: self.params[name][leaf] for leaf in component.trained})
             for name, component in self.components.items()
             if component.trained and name in self.params
         }
 
-    def at(self, sub: c.SubMatrix) -> np.ndarray:
+    def at(self, sub: c.SubMatrix) -> Floats:
         """A view of a part of a matrix."""
         return self.matrices[sub.matrix][slice(*sub.rows), slice(*sub.columns)]
 
@@ -103,15 +125,15 @@ class _Machine:
                 if isinstance(command, c.CopyRowsMulti):
                     target[:] = 0
                 for k, source in enumerate(sources):
-                    here = (pairs[:, 0] == k) & (pairs[:, 1] >= 0)
-                    target[here] += np.float32(alpha) * self.at(source)[pairs[here, 1]]
+                    of_source = (pairs[:, 0] == k) & (pairs[:, 1] >= 0)
+                    target[of_source] += np.float32(alpha) * self.at(source)[pairs[of_source, 1]]
             case c.CopyToRowsMulti(source, targets, pairs, alpha) | c.AddToRowsMulti(source, targets, pairs, alpha):
                 values = np.float32(alpha) * self.at(source)
                 for k, to in enumerate(targets):
-                    here = (pairs[:, 0] == k) & (pairs[:, 1] >= 0)
-                    rows = pairs[here, 1]
+                    to_target = (pairs[:, 0] == k) & (pairs[:, 1] >= 0)
+                    rows = pairs[to_target, 1]
                     before = 0 if isinstance(command, c.CopyToRowsMulti) else self.at(to)[rows]
-                    self.at(to)[rows] = before + values[here]
+                    self.at(to)[rows] = before + values[to_target]
             case c.AddRowRanges(to, source, ranges, alpha):
                 target, values = self.at(to), self.at(source)
                 for row, (begin, end) in enumerate(ranges):
@@ -122,27 +144,27 @@ class _Machine:
 
     def _accept(self, matrix: int, node: str) -> None:
         shape = self.computation.matrices[matrix]
-        given = self.derivs if shape.deriv else self.given
+        arrays = self.output_derivs if shape.deriv else self.inputs
         what = "output_derivs" if shape.deriv else "inputs"
-        if node not in given:
+        if node not in arrays:
             raise ValueError(
-                error_text(f"{what} with {node!r}", sorted(given), "Pass an array for it.", op="run_reference")
+                error_text(f"{what} with {node!r}", sorted(arrays), "Pass an array for it.", op="run_reference")
             )
-        values = _float(given[node])
+        values = _float(arrays[node])
         if values.shape != (shape.rows, shape.cols):
             want = f"{what}[{node!r}] of shape {(shape.rows, shape.cols)}"
             raise ValueError(error_text(want, values.shape, "Pass a row per Index.", op="run_reference"))
         self.matrices[matrix] = values.copy()
 
     def _facts(self, component: Component, command: c.Propagate | c.Backprop) -> RowContext:
-        reads: tuple[np.ndarray, ...] = ()
+        reads: tuple[Ints, ...] = ()
         pairs = None
         if command.precomputed is not None:
-            known = self.computation.precomputed[command.precomputed]
-            reads = known.reads
-            if known.window is not None:
-                source, splits = known.window
-                pairs = np.repeat(np.arange(len(splits) - 1), np.diff(splits)), source
+            precomputed = self.computation.precomputed[command.precomputed]
+            reads = precomputed.reads
+            if precomputed.window is not None:
+                source, splits = precomputed.window
+                pairs = np.repeat(np.arange(len(splits) - 1, dtype=np.int32), np.diff(splits)), source
         facts = component.facts(command.indexes, reads, pairs)
         if not component.needs_key():
             return facts
@@ -175,15 +197,15 @@ class _Machine:
             self.grads[command.component] = jax.tree.map(np.add, self.grads[command.component], grads)
 
     def _input_rows(self, command: c.Backprop) -> int:
-        known = command.input_deriv
-        return self.at(command.output_deriv).shape[0] if known is None else known.height
+        deriv = command.input_deriv
+        return self.at(command.output_deriv).shape[0] if deriv is None else deriv.height
 
 
-def _float(values: Any) -> np.ndarray:
+def _float(values: Array) -> Floats:
     return np.asarray(values, np.float32)
 
 
-def _rows(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _rows(values: Floats, rows: Ints) -> Floats:
     taken = np.zeros((len(rows), values.shape[1]), values.dtype)
     taken[rows >= 0] = values[rows[rows >= 0]]
     return taken

@@ -1,21 +1,22 @@
 """What a run of a plan has at hand: values of the layers so far, and what nodes are computed from."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 
-from .._typing import Array
 from ._plan import Rows
 from ._structure import Block, Node, Stage
 from ._terms import add_optional, concat_blocks, filled, node_key, term, valid
-from .components import Component, Params, RowContext
+from .components import Component, Key, Params, RowContext
 
 
 class Run:
     """Values of the layers so far, and what nodes are computed from."""
 
-    def __init__(self, arrays: Mapping[int, Rows], params: Mapping[str, Params], key: Any, statistics: bool) -> None:
+    def __init__(
+        self, arrays: Mapping[int, Rows], params: Mapping[str, Params], key: Key | None, statistics: bool
+    ) -> None:
         self.arrays, self.params, self.key, self.statistics = arrays, params, key, statistics
         self.values: dict[int, Array] = {}
         self.gathered: dict[str, Params] = {}
@@ -59,7 +60,10 @@ class Run:
         """The facts of a node's rows, complete."""
         rows = self.arrays[node.number]
         facts = rows.facts._replace(valid=valid(rows.count, node.size))
-        return component.drawn(facts, node_key(self.key, node.name)) if component.needs_key() else facts
+        if not component.needs_key():
+            return facts
+        assert self.key is not None
+        return component.drawn(facts, node_key(self.key, node.name))
 
     def gather(self, node: Node, x: Array, facts: RowContext) -> None:
         """Note statistics, if they are asked for."""

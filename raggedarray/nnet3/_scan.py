@@ -4,19 +4,35 @@ What a wave reads from other stages is taken for all waves at once before the sc
 where an affine component reads it. Only what it reads of earlier waves is carried, as many waves as it looks back.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from .._typing import Array
 from ..backends.jax.rows import alike
 from ._run import Run
 from ._structure import Block, Leaf, Node, Stage
 from ._terms import add_optional, concat_blocks, filled, term
 from .components import RowContext
 from .components.affine import Affine
+
+
+class Sums(NamedTuple):
+    """What a wave of a node without component is summed from.
+
+    inside   rows of this wave and of earlier ones, per block and leaf
+    outside  the sum of all else, per block
+    product  instead, where an affine component reads the node: all that times its weights
+    """
+
+    inside: tuple[tuple[Array | None, ...], ...]
+    outside: tuple[Array | None, ...]
+    product: Array | None
+
+
+Waves = dict[int, Array]
+"""Rows by number of node: of this wave, or of earlier ones, nearest first."""
 
 
 def scan(run: Run, stage: Stage) -> None:
@@ -36,52 +52,55 @@ class _Scan:
     def run(self) -> None:
         depths = dict(self.stage.depths)
         carry = {k: jnp.zeros((d * self.nodes[k].size, self.nodes[k].dim), jnp.float32) for k, d in depths.items()}
-        given = {node.number: self._given(node) for node in self.stage.nodes}
+        xs = {node.number: self._inputs(node) for node in self.stage.nodes}
 
-        def wave(before: dict[int, Array], xs: dict[int, Any]) -> tuple[dict[int, Array], dict[Any, Array]]:
-            now: dict[int, Array] = {}
+        def wave(before: Waves, inputs: dict[int, RowContext | Sums]) -> tuple[Waves, Waves]:
+            now: Waves = {}
             for node in self.stage.nodes:
-                now[node.number] = self._node(node, xs[node.number], now, before)
+                now[node.number] = self._node(node, inputs[node.number], now, before)
             longer = {k: jnp.concatenate([now[k], old]) if depths[k] > 1 else now[k] for k, old in before.items()}
             return {k: v[: before[k].shape[0]] for k, v in longer.items()}, {k: now[k] for k in self.kept if k in now}
 
-        _, out = jax.lax.scan(wave, alike(carry, given), given, length=self.stage.waves)
-        for k, values in out.items():
+        _, kept = jax.lax.scan(wave, alike(carry, xs), xs, length=self.stage.waves)
+        for k, values in kept.items():
             self.outer.values[k] = jnp.reshape(values, (-1, values.shape[-1]))
         for node in self.stage.nodes:
             if node.component is not None and node.component.gathers:
                 facts = self.facts[node.number]
-                flat = jax.tree.map(lambda a: jnp.reshape(a, (-1, *a.shape[2:])), _per_wave(facts))
-                self.outer.gather(node, self.outer.input(node), _whole(flat, facts))
+                flat = jax.tree.map(lambda a: jnp.reshape(a, (-1, *a.shape[2:])), _varying(facts))
+                self.outer.gather(node, self.outer.input(node), _complete(flat, facts))
 
-    def _given(self, node: Node) -> Any:
+    def _inputs(self, node: Node) -> RowContext | Sums:
         """What the scan hands to a node, wave by wave."""
         if node.component is not None:
-            return _per_wave(self.facts[node.number])
+            return _varying(self.facts[node.number])
         rows = self.outer.arrays[node.number].leaves
         inside = tuple(
             tuple(at if leaf.lags is not None else None for leaf, at in zip(block.leaves, leaves, strict=True))
             for block, leaves in zip(node.blocks, rows, strict=True)
         )
         outside = self.outer.outside(node)
-        return inside, self._product(node, outside) if node.number in self.fused else outside
+        if node.number in self.fused:
+            return Sums(inside, (), self._product(node, outside))
+        return Sums(inside, tuple(outside), None)
 
-    def _node(self, node: Node, given: Any, now: dict[int, Array], before: dict[int, Array]) -> Array:
-        if node.component is None:
-            leaves, outside = given
-            inside = [_inside(b, ats, now, before) for b, ats in zip(node.blocks, leaves, strict=True)]
-            if node.number in self.fused:
-                product = self._product(node, inside, bias=False)
-                return outside if product is None else outside + product
-            return _together(node, outside, inside)
+    def _node(self, node: Node, inputs: RowContext | Sums, now: Waves, before: Waves) -> Array:
+        if isinstance(inputs, Sums):
+            inside = [_inside(b, ats, now, before) for b, ats in zip(node.blocks, inputs.inside, strict=True)]
+            if inputs.product is None:
+                return _side_by_side(node, inputs.outside, inside)
+            product = self._product(node, inside, bias=False)
+            return inputs.product if product is None else inputs.product + product
+        assert node.component is not None
         if node.input in self.fused:
             return now[node.input]
         if node.input in self.nodes:
             x = now[node.input] if node.lags is None else _view(node.input, node.lags, now, before)
         else:
             x = self.outer.input(node)
-        facts = _whole(given, self.facts[node.number])
-        return node.component.forward(jnp, self.outer.own(node), x, facts)
+        facts = _complete(inputs, self.facts[node.number])
+        y: Array = node.component.forward(jnp, self.outer.own(node), x, facts)
+        return y
 
     def _product(self, node: Node, blocks: list[Array | None], *, bias: bool = True) -> Array | None:
         """The blocks that there are times their columns of the weights of the affine component that reads them."""
@@ -91,12 +110,11 @@ class _Scan:
         ends = [0]
         for block in node.blocks:
             ends.append(ends[-1] + block.width)
-        there = [k for k, value in enumerate(blocks) if value is not None]
+        values = {k: value for k, value in enumerate(blocks) if value is not None}
         total = None
-        if there:
-            weights = jnp.concatenate([matrix[:, ends[k] : ends[k + 1]] for k in there], axis=1)
-            values = [value for value in blocks if value is not None]
-            total = jnp.matmul(jnp.concatenate(values, axis=-1), weights.T)
+        if values:
+            weights = jnp.concatenate([matrix[:, ends[k] : ends[k + 1]] for k in values], axis=1)
+            total = jnp.matmul(jnp.concatenate(list(values.values()), axis=-1), weights.T)
         if not bias:
             return total
         waves = (self.stage.waves, node.size, matrix.shape[0])
@@ -104,14 +122,12 @@ class _Scan:
         return total if offset is None else total + offset[None, None, :]
 
 
-def _together(node: Node, outside: list[Array | None], inside: list[Array | None]) -> Array:
+def _side_by_side(node: Node, outside: tuple[Array | None, ...], inside: list[Array | None]) -> Array:
     sums = (add_optional(a, b) for a, b in zip(outside, inside, strict=True))
     return concat_blocks([filled(block, v, (node.size,)) for block, v in zip(node.blocks, sums, strict=True)])
 
 
-def _inside(
-    block: Block, leaves: tuple[Array | None, ...], now: Mapping[int, Array], before: Mapping[int, Array]
-) -> Array | None:
+def _inside(block: Block, leaves: tuple[Array | None, ...], now: Waves, before: Waves) -> Array | None:
     total = None
     for leaf, rows in zip(block.leaves, leaves, strict=True):
         if leaf.used and leaf.lags is not None:
@@ -119,22 +135,22 @@ def _inside(
     return total
 
 
-def _source(leaf: Leaf, now: Mapping[int, Array], before: Mapping[int, Array]) -> Array:
+def _source(leaf: Leaf, now: Waves, before: Waves) -> Array:
     assert leaf.lags is not None
     return _view(leaf.source, leaf.lags, now, before)
 
 
-def _view(number: int, lags: tuple[int, int], now: Mapping[int, Array], before: Mapping[int, Array]) -> Array:
+def _view(number: int, lags: tuple[int, int], now: Waves, before: Waves) -> Array:
     """The rows of this wave, of earlier ones, or both, nearest first: as row numbers count."""
     if lags[1] == 0:
         return now[number]
     return before[number] if lags[0] > 0 else jnp.concatenate([now[number], before[number]])
 
 
-def _per_wave(facts: RowContext) -> RowContext:
-    return facts._replace(groups=None, noise=None, parts=tuple(_per_wave(part) for part in facts.parts))
+def _varying(facts: RowContext) -> RowContext:
+    return facts._replace(groups=None, noise=None, parts=tuple(_varying(part) for part in facts.parts))
 
 
-def _whole(facts: RowContext, shared: RowContext) -> RowContext:
-    parts = tuple(_whole(a, b) for a, b in zip(facts.parts, shared.parts, strict=True))
+def _complete(facts: RowContext, shared: RowContext) -> RowContext:
+    parts = tuple(_complete(a, b) for a, b in zip(facts.parts, shared.parts, strict=True))
     return facts._replace(groups=shared.groups, noise=shared.noise, parts=parts)

@@ -1,17 +1,17 @@
 """Small steps that all executors take: rows of a source, sums of what there is, blocks side by side, keys of nodes."""
 
-from typing import Any
 from zlib import crc32
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from .._typing import Array
 from ._structure import Block
+from .components import Key
 from .components._base import pick
 
 
-def node_key(key: Any, name: str) -> Any:
+def node_key(key: Key, name: str) -> Key:
     """The key of a node: that of the computation and the node's name."""
     return jax.random.fold_in(key, crc32(name.encode()))
 
@@ -26,7 +26,7 @@ def term(values: Array, columns: tuple[int, int], scale: float, rows: Array | No
     """Columns of the rows of a source, scaled; all rows for None."""
     if columns != (0, values.shape[1]):
         values = values[:, columns[0] : columns[1]]
-    taken = values if rows is None else pick(jnp, values, rows)
+    taken: Array = values if rows is None else pick(jnp, values, rows)
     return taken if scale == 1.0 else taken * scale
 
 

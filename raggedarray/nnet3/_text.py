@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from .._errors import error_text
+from .._typing import Array
 from ._definition import Definition
 from .components import TYPES, Component, Params, make_component
 from .components._files import parse
@@ -42,8 +43,8 @@ def params_from_text(text: str, /) -> dict[str, Params]:
     >>> params_from_text(f"<Nnet3> \\n<NumComponents> 1 \\n{component}</Nnet3> ")
     {'a': {'bias': array([1., 2.], dtype=float32)}}
     """
-    found = {name: _params(item) for name, item in _model(text)[1].items()}
-    return {name: params for name, params in found.items() if params}
+    by_name = {name: _params(item) for name, item in _model(text)[1].items()}
+    return {name: params for name, params in by_name.items() if params}
 
 
 def lines_and_components(text: str) -> tuple[str, dict[str, Component]]:
@@ -55,8 +56,8 @@ def lines_and_components(text: str) -> tuple[str, dict[str, Component]]:
 def to_text(net: Definition, params: Mapping[str, Params]) -> str:
     """A model as text that Kaldi reads."""
     nodes = "".join(f"{node}\n" for node in net.nodes)
-    made = [f"<ComponentName> {name} {_written(c, params.get(name, {}))}\n" for name, c in net.components.items()]
-    return f"<Nnet3> \n{nodes}\n<NumComponents> {len(made)} \n{''.join(made)}</Nnet3> \n"
+    texts = [f"<ComponentName> {name} {_written(c, params.get(name, {}))}\n" for name, c in net.components.items()]
+    return f"<Nnet3> \n{nodes}\n<NumComponents> {len(texts)} \n{''.join(texts)}</Nnet3> \n"
 
 
 def _fault(expected: str, got: object) -> ValueError:
@@ -84,9 +85,9 @@ def _model(text: str) -> tuple[str, dict[str, Item]]:
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """Each tag with the text up to the next one."""
-    found = list(TOKEN.finditer(text))
-    ends = [m.start() for m in found[1:]] + [len(text)] * bool(found)
-    return iter([(m[0][1:-1], text[m.end() : end]) for m, end in zip(found, ends, strict=True)])
+    tags = list(TOKEN.finditer(text))
+    ends = [m.start() for m in tags[1:]] + [len(text)] * bool(tags)
+    return iter([(m[0][1:-1], text[m.end() : end]) for m, end in zip(tags, ends, strict=True)])
 
 
 def _item(kind: str, tokens: Iterator[tuple[str, str]]) -> Item:
@@ -130,11 +131,11 @@ def _component(item: Item, name: str) -> Component:
         rows, count = item.tags.get("max_rows_process", "2048"), str(len(parts))
         keys = {f"component{k}": part.text() for k, part in enumerate(parts, start=1)}
         return Composite(components=parts, keys={"max-rows-process": rows, "num-components": count, **keys})
-    known = {f.name.replace("_", "-") for f in fields(cls)} | cls.ignored
-    own = known - {"keys"} - {leaf.replace("_", "-") for leaf in cls.leaves}
+    accepted = {f.name.replace("_", "-") for f in fields(cls)} | cls.ignored
+    of_component = accepted - {"keys"} - {leaf.replace("_", "-") for leaf in cls.leaves}
     tags = dict(item.tags, **{k: v for model in item.inside for k, v in model.tags.items()})
     texts = {tag.replace("_", "-"): _key_text(text) for tag, text in tags.items()}
-    keys = {key: text for key, text in texts.items() if key in own}
+    keys = {key: text for key, text in texts.items() if key in of_component}
     if "self-repair-config" in texts:
         keys["self-repair-scale"] = texts["self-repair-config"].split(",")[5]
     params = _params(item)
@@ -183,9 +184,10 @@ def _tag(component: Component, params: Params, tag: str) -> str:
     return f"<{bare}> {value if isinstance(value, str) else _plain(value)} "
 
 
-def _value(component: Component, tag: str, name: str) -> Any:
+def _value(component: Component, tag: str, name: str) -> object:
     if hasattr(component, name):
-        return getattr(component, name)
+        value: object = getattr(component, name)
+        return value
     written = component.keys.get(name.replace("_", "-"))
     if written is not None:
         return _plain_text(written)
@@ -196,16 +198,16 @@ def _plain_text(text: str) -> str:
     return {"true": "T", "false": "F"}.get(text, text)
 
 
-def _default(component: Component, name: str) -> Any:
-    found = [f.default for f in fields(component) if f.name == name and f.default is not MISSING]
-    return found[0] if found else None
+def _default(component: Component, name: str) -> object:
+    defaults = [f.default for f in fields(component) if f.name == name and f.default is not MISSING]
+    return defaults[0] if defaults else None
 
 
 def _as_whole(component: Component, name: str) -> tuple[int, ...]:
     return (component.input_dim,) if name == "block_dim" else ()
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "T" if value else "F"
     if isinstance(value, tuple):
@@ -213,7 +215,7 @@ def _plain(value: Any) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
-def _numbers(values: Any) -> str:
+def _numbers(values: Array) -> str:
     values = np.asarray(values)
     if values.ndim == 0:
         return f"{float(values):.9g} "

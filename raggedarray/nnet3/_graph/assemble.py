@@ -19,7 +19,7 @@ Ints = NDArray[np.int32]
 
 def assemble(graph: Graph, uses: Uses, components: Mapping[str, Component]) -> Program:
     """All layers and epochs. Inputs that no wanted output depends on come first."""
-    spare = [k for k in graph.given if k not in graph.sets]
+    spare = [k for k in graph.inputs if k not in graph.sets]
     members = [*spare, *(k for group in graph.groups for k in group.members)]
     number = {k: at for at, k in enumerate(members)}
     arrangement = Arrangement(graph, uses)
@@ -27,7 +27,7 @@ def assemble(graph: Graph, uses: Uses, components: Mapping[str, Component]) -> P
     epochs = [Epoch((number[k],), False) for k in spare]
     epochs += [Epoch(tuple(number[k] for k in group.members), group.recurrent) for group in graph.groups]
     named = graph.vertices
-    inputs, outputs = ({named[k].name: number[k] for k in part} for part in (graph.given, graph.wanted))
+    inputs, outputs = ({named[k].name: number[k] for k in part} for part in (graph.inputs, graph.outputs))
     return Program(tuple(layers), tuple(epochs), inputs, outputs)
 
 
@@ -50,13 +50,13 @@ class Arrangement:
     def _arrange(self, k: int) -> None:
         graph, uses = self.graph, self.uses
         if graph.vertices[k].kind == "input":
-            keys = graph.given_keys.get(k, np.zeros(0, np.int64))
+            keys = graph.input_keys.get(k, np.zeros(0, np.int64))
             order = np.argsort(keys)
             at = np.searchsorted(keys[order], graph.sets[k].keys)
             self.final[k] = np.append(order, -1)[at].astype(np.int32)
             return
-        if k in graph.wanted:
-            taken: NDArray[Any] = graph.sets[k].find(graph.wanted_keys[k])
+        if k in graph.outputs:
+            taken: NDArray[Any] = graph.sets[k].find(graph.output_keys[k])
         elif k not in uses.waves and uses.rows[k].all():
             self.taken[k] = self.final[k] = graph.sets[k].identity
             self.splits[k] = np.array([0, len(self.taken[k])], np.int32)
@@ -101,8 +101,8 @@ class Arrangement:
 def _layer(k: int, number: Mapping[int, int], rows: Arrangement, components: Mapping[str, Component]) -> Layer:
     graph, vertex = rows.graph, rows.graph.vertices[k]
     if vertex.kind == "input":
-        given = graph.given.get(k, np.zeros((0, 3), np.int32))
-        return Layer(vertex.name, "input", vertex.dim, given, np.array([0, len(given)], np.int32))
+        indexes = graph.inputs.get(k, np.zeros((0, 3), np.int32))
+        return Layer(vertex.name, "input", vertex.dim, indexes, np.array([0, len(indexes)], np.int32))
     indexes = graph.space.indexes(graph.sets[k])
     if not rows.is_whole(k):
         indexes = indexes[rows.taken[k]]

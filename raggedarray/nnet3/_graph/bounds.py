@@ -24,15 +24,15 @@ class Bounds:
         topology: Topology,
         groups: tuple[Group, ...],
         lanes: NDArray[Any],
-        given: Mapping[int, NDArray[Any]],
-        wanted: Mapping[int, NDArray[Any]],
+        inputs: Mapping[int, NDArray[Any]],
+        outputs: Mapping[int, NDArray[Any]],
         *,
         strict: bool,
     ) -> None:
         self.topology, self.lanes, self.strict = topology, len(lanes), strict
         around = {
             vertex: boxes.of_indexes(rows, np.searchsorted(lanes, rows[:, 0]), len(lanes))
-            for vertex, rows in (*given.items(), *wanted.items())
+            for vertex, rows in (*inputs.items(), *outputs.items())
         }
         self._seen = boxes.nothing(len(lanes))
         for box in around.values():
@@ -41,7 +41,7 @@ class Bounds:
         for group in groups:
             self._allow(group, around)
         none = boxes.nothing(len(lanes))
-        self.asked = {k: around[k] if k in wanted else none for group in groups for k in group.members}
+        self.asked = {k: around[k] if k in outputs else none for group in groups for k in group.members}
         self.inside: dict[int, Box] = {}
         for group in reversed(groups):
             if group.recurrent:
@@ -73,7 +73,7 @@ class Bounds:
             for _ in range(boxes.ROUNDS):
                 self.available |= {k: step(k) for k in group.members}
         else:
-            _settle(self.available, group.members, step)
+            _fixed_point(self.available, group.members, step)
 
     def _ask_inside(self, group: Group) -> None:
         """What recurrent vertices ask of each other, and of themselves, to give what is asked from outside."""
@@ -92,7 +92,7 @@ class Bounds:
                     out = boxes.hull(out, boxes.both(box, self.available[k]))
             return boxes.hull(out, self.inside[k])
 
-        _settle(self.inside, group.members[::-1], step)
+        _fixed_point(self.inside, group.members[::-1], step)
         if any(boxes.is_endless(self.inside[k]).any() for k in group.members):
             named = ", ".join(repr(self.topology.vertices[k].name) for k in group.members)
             raise ValueError(
@@ -118,7 +118,7 @@ class Bounds:
                 self.asked[leaf.source] = boxes.hull(self.asked[leaf.source], part)
 
 
-def _settle(state: dict[int, Box], order: tuple[int, ...], step: Callable[[int], Box]) -> None:
+def _fixed_point(state: dict[int, Box], order: tuple[int, ...], step: Callable[[int], Box]) -> None:
     """Apply a growing step to all until nothing changes; a bound that moves for long moves to infinity."""
     for round in range(4 * boxes.ROUNDS * len(order)):
         changed = False

@@ -17,8 +17,8 @@ def context_of(topology: Topology, modulus: int) -> tuple[int, int]:
     The window starts at each t below the modulus, since a network with Round or Switch needs more at some t than at
     others. Further inputs are given at the same frames, or from one modulus earlier if called ``ivector``.
     """
-    found = [_context(topology, shift, modulus) for shift in range(modulus)]
-    left, right = zip(*found, strict=True)
+    contexts = [_context(topology, shift, modulus) for shift in range(modulus)]
+    left, right = zip(*contexts, strict=True)
     return max(left), max(right)
 
 

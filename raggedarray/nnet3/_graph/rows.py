@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .bounds import Bounds
 from .boxes import Box
-from .rules import Leaf, Rows, Span, Truth, choices
+from .rules import Choose, Leaf, Rows, Span, Truth, choices
 from .space import Keys, KeySet, Space
 from .topology import Edge, Group, Topology
 
@@ -39,15 +39,15 @@ class Graph:
     ) -> None:
         self.topology = topology
         self.vertices = topology.vertices
-        self.given = {topology.numbers[name]: rows for name, rows in inputs.items()}
-        self.wanted = {topology.numbers[name]: rows for name, rows in outputs.items()}
+        self.inputs = {topology.numbers[name]: rows for name, rows in inputs.items()}
+        self.outputs = {topology.numbers[name]: rows for name, rows in outputs.items()}
         reachable = topology.reachable(list(outputs))
         self.groups = tuple(group for group in topology.groups if group.members[0] in reachable)
-        lanes = np.unique(np.concatenate([rows[:, 0] for rows in (*self.given.values(), *self.wanted.values())]))
-        self.bounds = Bounds(topology, self.groups, lanes, self.given, self.wanted, strict=strict)
+        lanes = np.unique(np.concatenate([rows[:, 0] for rows in (*self.inputs.values(), *self.outputs.values())]))
+        self.bounds = Bounds(topology, self.groups, lanes, self.inputs, self.outputs, strict=strict)
         self.space = Space(lanes, self.bounds.range(0), self.bounds.range(1))
-        self.given_keys = {k: self.space.encode(rows) for k, rows in self.given.items()}
-        self.wanted_keys = {k: self.space.encode(rows) for k, rows in self.wanted.items()}
+        self.input_keys = {k: self.space.encode(rows) for k, rows in self.inputs.items()}
+        self.output_keys = {k: self.space.encode(rows) for k, rows in self.outputs.items()}
         self.sets: dict[int, KeySet] = {}
         self.spans: dict[Edge, tuple[Ints, Keys]] = {}
         self._contributions: dict[int, list[Keys]] = {}
@@ -62,12 +62,12 @@ class Graph:
     def _ask(self, group: Group) -> None:
         grids = {k: _grid(self.space, self.bounds.inside[k]) for k in group.members} if group.recurrent else {}
         for k in reversed(group.members):
-            several = self._contributions.pop(k, [])
-            if k in self.wanted_keys:
-                several = [*several, self.wanted_keys[k]]
+            contributions = self._contributions.pop(k, [])
+            if k in self.output_keys:
+                contributions = [*contributions, self.output_keys[k]]
             if group.recurrent:
-                several = [*several, grids[k]]
-            self.sets[k] = self.space.union(several)
+                contributions = [*contributions, grids[k]]
+            self.sets[k] = self.space.union(contributions)
             rows = Rows({}, self._choices(k))
             for leaf, mask in rows.reached(self.vertices[k].rule, np.True_):
                 inside = leaf.source in group.members
@@ -82,7 +82,7 @@ class Graph:
                 if not inside or (isinstance(leaf, Leaf) and not leaf.maps):
                     self._contributions.setdefault(leaf.source, []).append(keys)
 
-    def _choices(self, k: int) -> dict[Any, NDArray[Any]]:
+    def _choices(self, k: int) -> dict[Choose, Keys]:
         return {
             choice: self.space.frames(self.space.mapped(self.sets[k], choice.maps)) % len(choice.children)
             for choice in choices(self.vertices[k].rule)
@@ -106,8 +106,8 @@ class Graph:
         for k in group.members:
             vertex = self.vertices[k]
             if vertex.kind == "input":
-                given = KeySet(np.sort(self.given_keys.get(k, np.zeros(0, np.int64))))
-                self.ok[k] = _short(given.find(self.sets[k].keys) >= 0)
+                available = KeySet(np.sort(self.input_keys.get(k, np.zeros(0, np.int64))))
+                self.ok[k] = _short(available.find(self.sets[k].keys) >= 0)
                 return
             self.rows[k] = Rows({}, self._choices(k))
             for leaf in vertex.needs:
@@ -135,15 +135,15 @@ class Graph:
 
     def _leaf_ok(self, k: int, leaf: Leaf | Span) -> Truth:
         at, source = self.reads[k, leaf.number], self.ok[leaf.source]
-        there = np.append(source, False)[at] if np.ndim(source) else at >= 0
+        ok = np.append(source, False)[at] if np.ndim(source) else at >= 0
         if isinstance(leaf, Span):
             ids = self.spans[k, leaf.number][0]
-            there = np.bincount(ids[there], minlength=len(self.sets[k])) > 0
-        return _short(there)
+            ok = np.bincount(ids[ok], minlength=len(self.sets[k])) > 0
+        return _short(ok)
 
     def missing(self) -> dict[int, NDArray[np.bool_]]:
         """Per wanted output, which of its rows, sorted, are not computable; outputs that are complete are left out."""
-        lacking = {k: ~np.broadcast_to(self.ok[k], len(self.sets[k])) for k in self.wanted}
+        lacking = {k: ~np.broadcast_to(self.ok[k], len(self.sets[k])) for k in self.outputs}
         return {k: mask for k, mask in lacking.items() if mask.any()}
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import count
 from operator import and_
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +204,7 @@ class Rows:
     """What a rule is evaluated on: per leaf whether it is computable, and per Choose which child it takes."""
 
     leaf: dict[int, Truth]
-    choice: dict[Choose, NDArray[Any]]
+    choice: dict[Choose, NDArray[np.int64]]
 
     def computable(self, rule: Rule) -> Truth:
         """Whether all that the rule demands is there."""

@@ -64,11 +64,11 @@ class Space:
         """The keys that index operators make of a set, in its order; each x on the way is in the range."""
         if not maps:
             return keys.keys
-        known = self._mapped.get((id(keys), maps))
-        if known is None:
+        cached = self._mapped.get((id(keys), maps))
+        if cached is None:
             out = self._apply(self.mapped(keys, maps[:-1]), *maps[-1])
-            known = self._mapped[id(keys), maps] = keys, out
-        return known[1]
+            cached = self._mapped[id(keys), maps] = keys, out
+        return cached[1]
 
     def _apply(self, keys: Keys, kind: str, a: int, b: int) -> Keys:
         lanes = len(self.lanes)
@@ -85,12 +85,12 @@ class Space:
     def interned(self, keys: Keys) -> "KeySet":
         """The set of sorted keys; equal sets are one object, so that work on them is shared."""
         mark = (len(keys), int(keys[0]), int(keys[-1])) if len(keys) else (0, 0, 0)
-        known = self._sets.setdefault(mark, [])
-        for other in known:
+        candidates = self._sets.setdefault(mark, [])
+        for other in candidates:
             if other.keys is keys or np.array_equal(other.keys, keys):
                 return other
-        known.append(KeySet(keys))
-        return known[-1]
+        candidates.append(KeySet(keys))
+        return candidates[-1]
 
     def union(self, several: Sequence[Keys]) -> "KeySet":
         """The set of all keys in several arrays, which may be unsorted and repeat."""
@@ -105,7 +105,7 @@ class KeySet:
 
     def __init__(self, keys: Keys) -> None:
         self.keys = keys
-        self._found: dict[int, tuple[Keys, NDArray[np.int32]]] = {}
+        self._positions: dict[int, tuple[Keys, NDArray[np.int32]]] = {}
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -126,10 +126,10 @@ class KeySet:
 
     def find(self, keys: Keys) -> NDArray[np.int32]:
         """Position of each key, -1 where it is not in the set."""
-        known = self._found.get(id(keys))
-        if known is None:
-            known = self._found[id(keys)] = keys, self._find(keys)
-        return known[1]
+        cached = self._positions.get(id(keys))
+        if cached is None:
+            cached = self._positions[id(keys)] = keys, self._find(keys)
+        return cached[1]
 
     def _find(self, keys: Keys) -> NDArray[np.int32]:
         n = len(self.keys)
@@ -155,8 +155,8 @@ def sorted_union(several: Sequence[Keys]) -> Keys:
         return np.zeros(0, np.int64)
     low, high = min(int(k.min()) for k in several), max(int(k.max()) for k in several)
     if high - low < DENSE * sum(map(len, several)) + 1024:
-        there = np.zeros(high - low + 1, np.bool_)
+        present = np.zeros(high - low + 1, np.bool_)
         for keys in several:
-            there[keys - low] = True
-        return np.flatnonzero(there) + low
+            present[keys - low] = True
+        return np.flatnonzero(present) + low
     return np.unique(np.concatenate(several))

@@ -74,26 +74,28 @@ class Topology:
             if not isinstance(node, OutputNode):
                 self._columns[node.name] = node.name, (0, dims[node.name])
             self.numbers[node.name] = len(self.numbers)
-        self.vertices = tuple(vertex for node in nodes for vertex in self._made(node, components, dims))
+        self.vertices = tuple(vertex for node in nodes for vertex in self._vertices(node, components, dims))
 
     def _resolve(self, name: str) -> tuple[int, tuple[int, int]]:
         source, columns = self._columns[name]
         return self.numbers[source], columns
 
-    def _made(self, node: NetNode, components: Mapping[str, Component], dims: Mapping[str, int]) -> Iterator[Vertex]:
+    def _vertices(
+        self, node: NetNode, components: Mapping[str, Component], dims: Mapping[str, int]
+    ) -> Iterator[Vertex]:
         match node:
             case InputNode(name, dim):
                 yield Vertex(name, "input", dim)
             case OutputNode(name, parts):
                 widths = tuple(width(part, dims) for part in parts)
                 yield Vertex(name, "output", sum(widths), of_parts(parts, self._resolve), widths)
-            case ComponentNode(name, component, parts):
-                widths, made = tuple(width(part, dims) for part in parts), components[component]
+            case ComponentNode(name, key, parts):
+                widths, component = tuple(width(part, dims) for part in parts), components[key]
                 number = self.numbers[f"{name}_input"]
                 yield Vertex(f"{name}_input", "component_input", sum(widths), of_parts(parts, self._resolve), widths)
-                rule = of_reads(made.reads, number, made.input_dim)
-                source = None if isinstance(made.reads, Nothing) else number
-                yield Vertex(name, "component", made.output_dim, (rule,), (), component, source)
+                rule = of_reads(component.reads, number, component.input_dim)
+                source = None if isinstance(component.reads, Nothing) else number
+                yield Vertex(name, "component", component.output_dim, (rule,), (), key, source)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -108,7 +110,7 @@ class Topology:
         number: dict[int, int] = {}
         low: dict[int, int] = {}
         stack: list[int] = []
-        found: list[list[int]] = []
+        components: list[list[int]] = []
         done: set[int] = set()
         roots = [k for k, vertex in enumerate(self.vertices) if vertex.kind == "output"]
         for root in [*roots, *range(len(self.vertices))]:
@@ -132,10 +134,10 @@ class Topology:
                         low[work[-1][0]] = min(low[work[-1][0]], low[vertex])
                     if low[vertex] == number[vertex]:
                         at = stack.index(vertex)
-                        found.append(sorted(stack[at:]))
+                        components.append(sorted(stack[at:]))
                         done.update(stack[at:])
                         del stack[at:]
-        return found
+        return components
 
     def _group(self, members: list[int]) -> Group:
         inside = set(members)
@@ -166,23 +168,23 @@ class Topology:
 
     def reachable(self, outputs: Sequence[str]) -> set[int]:
         """The vertices that outputs depend on."""
-        seen: set[int] = set()
+        reached: set[int] = set()
         todo = [self.numbers[name] for name in outputs]
         while todo:
             vertex = todo.pop()
-            if vertex not in seen:
-                seen.add(vertex)
+            if vertex not in reached:
+                reached.add(vertex)
                 todo += self._sources(vertex)
-        return seen
+        return reached
 
 
 def _reaches(below: Mapping[int, set[int]], start: int, goal: int) -> bool:
-    seen, todo = set(), [start]
+    reached, todo = set(), [start]
     while todo:
         vertex = todo.pop()
         if vertex == goal:
             return True
-        if vertex not in seen:
-            seen.add(vertex)
+        if vertex not in reached:
+            reached.add(vertex)
             todo += below[vertex]
     return False

@@ -23,7 +23,7 @@ class Uses:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.rows = {k: np.full(len(rows), k in graph.wanted) for k, rows in graph.sets.items()}
+        self.rows = {k: np.full(len(rows), k in graph.outputs) for k, rows in graph.sets.items()}
         self._full: set[int] = set()
         self.leaves: dict[Edge, Truth] = {}
         self.constants: dict[tuple[int, int], NDArray[np.float32]] = {}
@@ -72,10 +72,10 @@ class Uses:
         """Rows of vertex ``k`` where a leaf takes part, and the rows of the source that they read."""
         at, mask = self.graph.reads[k, leaf.number], self.leaves[k, leaf.number]
         if isinstance(leaf, Span):
-            ids, ok = self.graph.spans[k, leaf.number][0], self.graph.ok[leaf.source]
-            there = np.append(ok, False)[at] if np.ndim(ok) else at >= 0
-            there = there & np.broadcast_to(mask, len(self.rows[k]))[ids]
-            return ids[there], at[there]
+            ids, computable = self.graph.spans[k, leaf.number][0], self.graph.ok[leaf.source]
+            read = np.append(computable, False)[at] if np.ndim(computable) else at >= 0
+            read = read & np.broadcast_to(mask, len(self.rows[k]))[ids]
+            return ids[read], at[read]
         if not np.ndim(mask):
             return np.arange(len(at), dtype=np.int32), at
         users = np.flatnonzero(mask).astype(np.int32)
@@ -103,7 +103,7 @@ class Uses:
         self.constants = {key: value for key, value in self.constants.items() if key[0] not in start}
         i, j = np.concatenate(users), np.concatenate(sources)
         links = csr_array((np.ones(len(i)), (i, j)), shape=(root + 1, root + 1))
-        found = np.zeros(root + 1, np.bool_)
-        found[breadth_first_order(links, root, directed=True, return_predecessors=False)] = True
+        reached = np.zeros(root + 1, np.bool_)
+        reached[breadth_first_order(links, root, directed=True, return_predecessors=False)] = True
         for k, size in zip(members, sizes, strict=True):
-            self.rows[k] = found[start[k] : start[k] + size]
+            self.rows[k] = reached[start[k] : start[k] + size]

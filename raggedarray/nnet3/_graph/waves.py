@@ -1,7 +1,6 @@
 """The order of rows within a recurrence: a wave is what can be computed once the wave before it is there."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from ..._errors import error_text
 
 Ints = NDArray[np.int32]
+Rows = NDArray[np.int64]
 Edges = Sequence[tuple[int, int, bool, Ints, Ints]]
 """Per leaf: the reading vertex, the vertex read, whether that runs earlier within a wave, and pairs of rows."""
 _NONE = np.zeros(0, np.int64)
@@ -26,21 +26,21 @@ def waves_of(used: Mapping[int, NDArray[np.bool_]], edges: Edges, names: Mapping
     for user, source, inner, rows, read in edges:
         waiting[user] += np.bincount(rows, minlength=len(used[user]))
         readers[source].append((user, inner, _Readers(rows, read, len(used[source]))))
-    now: dict[int, list[NDArray[Any]]] = {k: [np.flatnonzero(rows & (waiting[k] == 0))] for k, rows in used.items()}
+    now: dict[int, list[Rows]] = {k: [np.flatnonzero(rows & (waiting[k] == 0))] for k, rows in used.items()}
     wave = 0
-    while any(len(rows) for several in now.values() for rows in several):
-        later: dict[int, list[NDArray[Any]]] = {k: [] for k in used}
+    while any(len(rows) for parts in now.values() for rows in parts):
+        later: dict[int, list[Rows]] = {k: [] for k in used}
         for k in used:
-            rows = now[k][0] if len(now[k]) == 1 else np.concatenate([_NONE, *now[k]])
-            if not len(rows):
+            ready = now[k][0] if len(now[k]) == 1 else np.concatenate([_NONE, *now[k]])
+            if not len(ready):
                 continue
-            waves[k][rows] = wave
+            waves[k][ready] = wave
             for user, inner, lists in readers[k]:
-                ready = lists.count_down(rows, waiting[user], earliest[user], wave if inner else wave + 1)
-                if len(ready):
-                    soon = earliest[user][ready] <= wave
-                    now[user].append(ready[soon])
-                    later[user].append(ready[~soon])
+                freed = lists.count_down(ready, waiting[user], earliest[user], wave if inner else wave + 1)
+                if len(freed):
+                    soon = earliest[user][freed] <= wave
+                    now[user].append(freed[soon])
+                    later[user].append(freed[~soon])
         now, wave = later, wave + 1
     stuck = [names[k] for k, rows in used.items() if (rows & (waves[k] < 0)).any()]
     if stuck:
@@ -58,7 +58,7 @@ class _Readers:
     def __init__(self, rows: Ints, read: Ints, count: int) -> None:
         self.once = len(rows) < 2 or bool((np.diff(rows) > 0).all())
         counts = np.bincount(read, minlength=count)
-        self.table: NDArray[Any] | None = None
+        self.table: Rows | None = None
         if self.once and (counts <= 1).all():
             self.table = np.full(count, -1, np.int64)
             self.table[read] = rows
@@ -66,10 +66,10 @@ class _Readers:
             self.rows, self.counts = rows[np.argsort(read, kind="stable")], counts
             self.starts = np.cumsum(counts) - counts
 
-    def count_down(self, read: NDArray[Any], waiting: NDArray[Any], earliest: Ints, wave: int) -> NDArray[Any]:
+    def count_down(self, read: Rows, waiting: Rows, earliest: Ints, wave: int) -> Rows:
         """Note that rows are computed; give the reading rows that wait for nothing any more."""
         if self.table is not None:
-            users: NDArray[Any] = self.table[read]
+            users: Rows = self.table[read]
             users = users[users >= 0]
         else:
             counts = self.counts[read]
@@ -78,7 +78,7 @@ class _Readers:
         earliest[users] = np.maximum(earliest[users], wave)
         if self.once:
             waiting[users] -= 1
-            ready: NDArray[Any] = users[waiting[users] == 0]
+            ready: Rows = users[waiting[users] == 0]
             return ready
         np.subtract.at(waiting, users, 1)
         return np.unique(users[waiting[users] == 0])

@@ -61,18 +61,18 @@ class Backward:
         low = self.lowering
         layer = low.program.layers[step.layer]
         assert layer.component is not None and step.deriv is not None
-        made = low.components[layer.component]
+        component = low.components[layer.component]
         source, precomputed = low.input_of(step)
         input_deriv = low.derivs.get(source.matrix) if source else None
-        model = self.request.model_derivs and made.updatable
+        model = self.request.model_derivs and component.updatable
         if input_deriv is None and not model:
             return
         yield Backprop(
             layer.component,
             layer.name,
             layer.indexes[step.rows],
-            source if "input" in made.backprop_needs else None,
-            low.whole(step.value) if "output" in made.backprop_needs else None,
+            source if "input" in component.backprop_needs else None,
+            low.whole(step.value) if "output" in component.backprop_needs else None,
             low.whole(step.deriv),
             None if input_deriv is None else low.whole(input_deriv),
             model,
@@ -100,12 +100,12 @@ class Backward:
 
 
 def _into_one(to: SubMatrix, source: SubMatrix, rows: Ints, scale: float) -> Iterator[Command]:
-    there = np.flatnonzero(rows >= 0)
+    added = np.flatnonzero(rows >= 0)
     if len(rows) == to.height and (rows == np.arange(to.height)).all():
         yield MatrixAdd(to, source, scale)
-    elif len(np.unique(rows[there])) == len(there):
+    elif len(np.unique(rows[added])) == len(added):
         inverse = np.full(to.height, -1, np.int32)
-        inverse[rows[there]] = there
+        inverse[rows[added]] = added
         yield AddRows(to, source, inverse, scale)
     else:
         edges = np.concatenate(([0], np.flatnonzero(np.diff(rows)) + 1, [len(rows)]))
@@ -117,9 +117,9 @@ def _into_one(to: SubMatrix, source: SubMatrix, rows: Ints, scale: float) -> Ite
             yield AddRowRanges(to, source, ranges, scale)
 
 
-def _occurrences(keys: NDArray[np.int64], there: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+def _occurrences(keys: NDArray[np.int64], present: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
     """Masks in each of which no key repeats: the first occurrences, the second ones, ..."""
-    at = np.flatnonzero(there)
+    at = np.flatnonzero(present)
     order = at[np.argsort(keys[at], kind="stable")]
     first = np.concatenate(([True], np.diff(keys[order]) != 0))
     number = np.arange(len(order)) - np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))

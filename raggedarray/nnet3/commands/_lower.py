@@ -79,8 +79,8 @@ class Lowering:
             for number in epoch.layers:
                 layer = self.program.layers[number]
                 rows = slice(*layer.waves[wave : wave + 2].tolist())
-                given = number in self.program.inputs.values() or number in self.program.outputs.values()
-                if rows.start == rows.stop and not given:
+                is_boundary = number in self.program.inputs.values() or number in self.program.outputs.values()
+                if rows.start == rows.stop and not is_boundary:
                     continue
                 gathered = self._gathered(layer, rows, derivs) if epoch.recurrent else None
                 value, deriv = self._matrix(layer.name, layer.dim, layer.indexes[rows], number in derivs)
@@ -117,10 +117,10 @@ class Lowering:
         for step in self.steps:
             if self.program.layers[step.layer].kind == "input" and step.layer in self.program.inputs.values():
                 commands.append(AcceptInput(step.value, self.program.layers[step.layer].name))
-        taken = {command.matrix for command in commands if isinstance(command, AcceptInput)}
-        given = {step.deriv for step in self.steps if self.program.layers[step.layer].kind == "output"}
+        accepted = {command.matrix for command in commands if isinstance(command, AcceptInput)}
+        output_derivs = {step.deriv for step in self.steps if self.program.layers[step.layer].kind == "output"}
         for matrix in range(len(self.matrices)):
-            if matrix not in taken | given:
+            if matrix not in accepted | output_derivs:
                 commands += [Alloc(matrix), SetConst(self.whole(matrix), 0.0)]
         commands.append(NoOp("permanent"))
         for step in self.steps:
@@ -158,18 +158,18 @@ class Lowering:
         """What is added to a step, part by part; terms of one scale that never meet in a row are one addition."""
         start = 0
         for part in self.program.layers[step.layer].parts:
-            found: list[Addition] = []
+            merged: list[Addition] = []
             for term in sorted(part.terms, key=lambda term: term.scale):
                 rows = term.rows[step.rows]
-                there = rows >= 0
-                if not there.any():
+                present = rows >= 0
+                if not present.any():
                     continue
-                safe = np.where(there, rows, 0)
-                matrices = np.where(there, self.matrix[term.source][safe], -1).astype(np.int32)
-                local = np.where(there, self.local[term.source][safe], -1).astype(np.int32)
+                safe = np.where(present, rows, 0)
+                matrices = np.where(present, self.matrix[term.source][safe], -1).astype(np.int32)
+                local = np.where(present, self.local[term.source][safe], -1).astype(np.int32)
                 columns = start, start + part.width
-                _merge(found, Addition(columns, term.columns, matrices, local, term.scale))
-            yield from found
+                merged = _merged(merged, Addition(columns, term.columns, matrices, local, term.scale))
+            yield from merged
             start += part.width
 
     def _propagate(self, step: Step, layer: Layer) -> Iterator[Command]:
@@ -203,20 +203,20 @@ class Lowering:
         if layer.input is None:
             self.precomputed.append(Precomputed(indexes, (), None))
             return None
-        several = read_by(layer, step.rows)
-        there = next((rows[rows >= 0] for rows in several if (rows >= 0).any()), None)
+        reads = read_by(layer, step.rows)
+        rows_read = next((rows[rows >= 0] for rows in reads if (rows >= 0).any()), None)
         if step.gathered:
             at = step.gathered.rows
-            several = [np.where(rows >= 0, np.searchsorted(at, rows), -1).astype(np.int32) for rows in several]
+            reads = [np.where(rows >= 0, np.searchsorted(at, rows), -1).astype(np.int32) for rows in reads]
         if layer.window is None:
-            made = Precomputed(indexes, tuple(several), None)
+            precomputed = Precomputed(indexes, tuple(reads), None)
         else:
             splits = layer.window[1][step.rows.start : step.rows.stop + 1]
-            made = Precomputed(indexes, (), (several[0], splits - splits[0]))
-        self.precomputed.append(made)
-        if there is None:
+            precomputed = Precomputed(indexes, (), (reads[0], splits - splits[0]))
+        self.precomputed.append(precomputed)
+        if rows_read is None:
             return None
-        return self.whole(step.gathered.value if step.gathered else int(self.matrix[layer.input][there[0]]))
+        return self.whole(step.gathered.value if step.gathered else int(self.matrix[layer.input][rows_read[0]]))
 
 
 def read_by(layer: Layer, rows: slice) -> list[Ints]:
@@ -241,12 +241,13 @@ def add(addition: Addition, to: SubMatrix, matrices: list[Matrix]) -> Command:
     return AddRows(to, source, addition.rows, addition.scale)
 
 
-def _merge(found: list[Addition], new: Addition) -> None:
-    for at, old in enumerate(found):
+def _merged(additions: list[Addition], new: Addition) -> list[Addition]:
+    """The additions and a new one, as part of one of them if it can be."""
+    for at, old in enumerate(additions):
         same = old.scale == new.scale and old.source_columns == new.source_columns
         if same and not ((old.rows >= 0) & (new.rows >= 0)).any():
-            here = new.rows >= 0
-            matrices, rows = np.where(here, new.matrices, old.matrices), np.where(here, new.rows, old.rows)
-            found[at] = Addition(old.columns, old.source_columns, matrices, rows, old.scale)
-            return
-    found.append(new)
+            is_new = new.rows >= 0
+            matrices, rows = np.where(is_new, new.matrices, old.matrices), np.where(is_new, new.rows, old.rows)
+            both = Addition(old.columns, old.source_columns, matrices, rows, old.scale)
+            return [*additions[:at], both, *additions[at + 1 :]]
+    return [*additions, new]

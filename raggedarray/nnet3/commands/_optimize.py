@@ -91,27 +91,27 @@ class _Merger:
     def _free_later(self, at: int, source: SubMatrix) -> bool:
         return not self._later(at, source) and source.matrix not in self.accepted | self.provided
 
-    def _merge(self, gone: int, into: SubMatrix) -> None:
+    def _merge(self, merged: int, into: SubMatrix) -> None:
         def f(part: SubMatrix) -> SubMatrix:
-            if part.matrix != gone:
+            if part.matrix != merged:
                 return part
             r, c = into.rows[0], into.columns[0]
             rows, columns = (part.rows[0] + r, part.rows[1] + r), (part.columns[0] + c, part.columns[1] + c)
             return SubMatrix(into.matrix, rows, columns)
 
-        for at in {at for at, _, _ in self.uses[gone]}:
+        for at in {at for at, _, _ in self.uses[merged]}:
             command = self.commands[at]
             if command is not None:
                 self.commands[at] = moved(command, f)
-        both = [*self.uses[into.matrix], *((at, f(part), mode) for at, part, mode in self.uses.pop(gone))]
+        both = [*self.uses[into.matrix], *((at, f(part), mode) for at, part, mode in self.uses.pop(merged))]
         self.uses[into.matrix] = sorted(both, key=lambda use: use[0])
-        if gone in self.provided:
+        if merged in self.provided:
             self.provided.add(into.matrix)
         old = self.matrices[into.matrix]
         moved_in = tuple(
             Held(h.node, h.deriv, s.rows, s.columns, h.indexes)
-            for h in self.matrices[gone].held
-            for s in [f(SubMatrix(gone, h.rows, h.columns))]
+            for h in self.matrices[merged].held
+            for s in [f(SubMatrix(merged, h.rows, h.columns))]
         )
         self.matrices[into.matrix] = Matrix(old.rows, old.cols, old.held + moved_in)
 

@@ -111,8 +111,8 @@ def simpler(command: Command) -> Command:
         command = one(command.to, SubMatrix(matrix, (first, last), columns), rows, command.alpha)
     if not isinstance(command, AddRows | CopyRows) or not (command.rows >= 0).any():
         return command
-    there = np.flatnonzero(command.rows >= 0)
-    start, end = int(there[0]), int(there[-1]) + 1
+    present = np.flatnonzero(command.rows >= 0)
+    start, end = int(present[0]), int(present[-1]) + 1
     rows = command.rows[start:end]
     whole = (start, end) == (0, len(command.rows))
     if (rows < 0).any() or (np.diff(rows) != 1).any() or not (whole or isinstance(command, AddRows)):

@@ -1,7 +1,6 @@
 """Computations as text, in the form that Kaldi prints; no line is shortened."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from .._indexes import format_indexes
 from ..descriptors import number
@@ -18,6 +17,7 @@ from . import (
     CopyRowsMulti,
     CopyToRowsMulti,
     Dealloc,
+    Ints,
     Matrix,
     MatrixAdd,
     MatrixCopy,
@@ -44,7 +44,7 @@ def computation_text(matrices: Sequence[Matrix], commands: Sequence[Command]) ->
     return "\n".join(lines) + "\n"
 
 
-def format_integers(values: Any, /) -> str:
+def format_integers(values: Iterable[int], /) -> str:
     """A list of integers: ``a:b`` for three or more that count up, ``axk`` for three or more equal ones.
 
     >>> format_integers([0, 1, 1, 1, 2, 2, 2, 3, 4, 5])
@@ -86,7 +86,7 @@ class _Writer:
         m = self.matrices[matrix]
         return f"undefined({m.rows},{m.cols})"
 
-    def multi(self, several: tuple[SubMatrix, ...], pairs: Any) -> str:
+    def multi(self, several: tuple[SubMatrix, ...], pairs: Ints) -> str:
         starts = []
         for s in several:
             whole = s.columns == (0, self.matrices[s.matrix].cols)

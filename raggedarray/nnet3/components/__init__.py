@@ -3,7 +3,7 @@
 A config line becomes a component by the fields of its class; see `_base`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, get_type_hints
 
@@ -22,9 +22,9 @@ from . import (
     statistics,
     temporal,
 )
-from ._base import NONE, Component, Params, RowContext
+from ._base import NONE, Component, Key, Params, RowContext
 
-__all__ = ["NONE", "TYPES", "Component", "Params", "RowContext", "make_component"]
+__all__ = ["NONE", "TYPES", "Component", "Key", "Params", "RowContext", "make_component"]
 
 _FILES = (affine, scaling, elementwise, batchnorm, blocks, clipping, dropout, gates, temporal, statistics, attention)
 TYPES: dict[str, type[Component]] = {c.kind: c for file in (*_FILES, composite) for c in file.KINDS}
@@ -42,7 +42,7 @@ def make_component(kind: str, keys: Keys | Mapping[str, str]) -> Component:
     if kind not in TYPES:
         raise keys.complain("a component type", kind, f"Known types: {', '.join(TYPES)}.")
     cls = TYPES[kind]
-    values = _parts(keys) if cls is composite.Composite else {}
+    values: dict[str, Any] = {**_parts(keys)} if cls is composite.Composite else {}
     for name, read in _readers(cls):
         values[name] = read(keys, name.replace("_", "-"))
     for key in cls.ignored:
@@ -55,13 +55,16 @@ def make_component(kind: str, keys: Keys | Mapping[str, str]) -> Component:
         raise ValueError(f"{where}: {error}") from None
 
 
-def _readers(cls: type[Component]) -> tuple[tuple[str, Any], ...]:
+Reader = Callable[[Keys, str], object]
+
+
+def _readers(cls: type[Component]) -> tuple[tuple[str, Reader], ...]:
     hints = get_type_hints(cls)
     own = [f for f in fields(cls) if f.name not in ("keys", "components")]
     return tuple((f.name, _reader(hints[f.name], f.default)) for f in own)
 
 
-def _reader(hint: Any, default: Any) -> Any:
+def _reader(hint: object, default: object) -> Reader:
     words = str(hint)
     if "tuple" in words:
         return lambda keys, key: keys.integers(key, default)
@@ -74,7 +77,7 @@ def _reader(hint: Any, default: Any) -> Any:
     return lambda keys, key: keys.text(key, default)
 
 
-def _parts(keys: Keys) -> dict[str, Any]:
+def _parts(keys: Keys) -> dict[str, tuple[Component, ...]]:
     count = keys.integer("num-components", at_least=1)
     parts = []
     for number in range(1, count + 1):

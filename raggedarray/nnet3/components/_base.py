@@ -5,17 +5,30 @@ a field is the type of the key, and a field whose default is `REQUIRED` is a key
 is written once over an array namespace; ``backward`` is its derivative in NumPy, for the reference.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._errors import error_text
 from ..._typing import Array, Namespace
 from ...backends.jax.rows import alike
 from .._lines import REQUIRED as REQUIRED
 from .._reads import Reads, Same
+
+Key: TypeAlias = jax.Array
+"""A key of `jax.random`."""
+
+Ints: TypeAlias = NDArray[np.int32]
+
+Floats: TypeAlias = NDArray[np.float32]
+"""Rows and their derivatives in NumPy."""
+
+Pairs: TypeAlias = tuple[Ints, Ints]
+"""Row numbers of outputs, and of an input that each of them reads."""
 
 Params: TypeAlias = dict[str, Any]
 """The numbers of one component: leaf name to array (a Composite has a dict per part)."""
@@ -105,7 +118,7 @@ class Component:
         """Whether training changes anything."""
         return bool(self.trained)
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Fresh numbers."""
         return {}
 
@@ -118,11 +131,11 @@ class Component:
         """Output rows ``[rows, output_dim]`` of input rows ``x``."""
         raise NotImplementedError
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Derivatives by the input and by the trained numbers, in NumPy."""
         raise NotImplementedError
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """RowContext of the output rows ``index``, made on the host."""
         return RowContext(sources, pairs)
 
@@ -135,11 +148,11 @@ class Component:
         """Whether this component, as configured, draws random numbers."""
         return False
 
-    def noise(self, key: Any, groups: Array) -> Array | None:
+    def noise(self, key: Key, groups: Array) -> Array | None:
         """Random numbers of each group, from a JAX key."""
         return None
 
-    def drawn(self, facts: RowContext, key: Any) -> RowContext:
+    def drawn(self, facts: RowContext, key: Key) -> RowContext:
         """The facts with random numbers, if any are needed."""
         if not self.needs_key():
             return facts
@@ -233,30 +246,33 @@ def pick(xp: Namespace, x: Array, rows: Array) -> Array:
     """Rows of ``x`` by number, zeros for missing ones: ``rows`` of any shape."""
     if xp is not np:
         return x.at[rows].get(mode="fill", fill_value=0, wrap_negative_indices=False)
-    there = (rows >= 0) & (rows < x.shape[0])
+    present = (rows >= 0) & (rows < x.shape[0])
     out = np.zeros((*rows.shape, *x.shape[1:]), x.dtype)
-    out[there] = x[rows[there]]
+    out[present] = x[rows[present]]
     return out
 
 
-def scatter_add(dy: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+def scatter_add(dy: Floats, rows: Ints, count: int) -> Floats:
     """The derivative of `pick`: rows added back where they came from."""
     out = np.zeros((count, *dy.shape[rows.ndim :]), dy.dtype)
-    there = (rows >= 0) & (rows < count)
-    np.add.at(out, rows[there], dy[there])
+    present = (rows >= 0) & (rows < count)
+    np.add.at(out, rows[present], dy[present])
     return out
 
 
-def gradient_by(xp: Namespace, rule: Any, x: Array, mark: Array | None = None) -> Array:
+Rule: TypeAlias = Callable[[Namespace, Array, Array | None], Array]
+
+
+def gradient_by(xp: Namespace, rule: Rule, x: Array, mark: Array | None = None) -> Array:
     """``x``, with the derivative ``rule(xp, dy, mark)`` instead of its own."""
     return x if xp is np else _identity(rule, *alike((x, mark)))
 
 
-def _identity_fwd(_rule: Any, x: Array, mark: Array | None) -> tuple[Array, Array | None]:
+def _identity_fwd(_rule: Rule, x: Array, mark: Array | None) -> tuple[Array, Array | None]:
     return x, mark
 
 
-def _identity_bwd(rule: Any, mark: Array | None, dy: Array) -> tuple[Array, None]:
+def _identity_bwd(rule: Rule, mark: Array | None, dy: Array) -> tuple[Array, None]:
     return rule(jax.numpy, dy, mark), None
 
 
@@ -269,7 +285,7 @@ def stop_gradient(xp: Namespace, x: Array) -> Array:
     return x if xp is np else jax.lax.stop_gradient(x)
 
 
-def normal(key: Any, stddev: float, *shape: int, mean: float = 0.0) -> Array:
+def normal(key: Key, stddev: float, *shape: int, mean: float = 0.0) -> jax.Array:
     """Normal numbers in float32."""
     return mean + stddev * jax.random.normal(key, shape, dtype=np.float32)
 

@@ -1,13 +1,13 @@
 """Products with a matrix, trained and fixed."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 
 from ..._typing import Array, Namespace
 from . import _files
-from ._base import Component, Params, RowContext, Updatable, normal, positive
+from ._base import Component, Floats, Key, Params, RowContext, Updatable, normal, positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Affine(Updatable):
             object.__setattr__(self, "input_dim", columns - len(self.leaves) + 1)
         positive(self, "input_dim", "output_dim")
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Weights of deviation ``param-stddev``, by default one over the root of ``input-dim``; biases of 1."""
         if self.matrix:
             m = _files.matrix(self, self.matrix)
@@ -58,7 +58,7 @@ class Affine(Updatable):
         """A matrix product and a bias."""
         return xp.matmul(x, params["linear_params"].T) + params["bias_params"][None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Two matrix products and a sum."""
         return dy @ params["linear_params"], {"linear_params": dy.T @ x, "bias_params": dy.sum(axis=0)}
 
@@ -98,7 +98,7 @@ class Linear(Affine):
         *("RankInOut", "Alpha", "NumSamplesHistory", "UpdatePeriod"),
     )
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Weights of deviation ``param-stddev``, by default one over the root of ``input-dim``."""
         if self.matrix:
             return {"params": _files.matrix(self, self.matrix)}
@@ -113,7 +113,7 @@ class Linear(Affine):
         """A matrix product."""
         return xp.matmul(x, params["params"].T)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Two matrix products."""
         return dy @ params["params"], {"params": dy.T @ x}
 

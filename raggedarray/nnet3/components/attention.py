@@ -7,7 +7,7 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Taps
-from ._base import REQUIRED, Component, Params, RowContext, pick, positive, scatter_add
+from ._base import REQUIRED, Component, Floats, Params, RowContext, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +75,9 @@ class RestrictedAttention(Component):
         """Keys and values ``[rows, K, heads, dim]``, queries and biases ``[rows, heads, dim]``."""
         k, v = self.key_dim, self.value_dim
         heads = xp.reshape(x, (-1, self.num_heads, self.input_dim // self.num_heads))
-        seen = xp.stack([pick(xp, heads[:, :, : k + v], rows) for rows in facts.sources], axis=1)
+        window = xp.stack([pick(xp, heads[:, :, : k + v], rows) for rows in facts.sources], axis=1)
         own = pick(xp, heads[:, :, k + v :], facts.sources[self._own])
-        return seen[..., :k], seen[..., k:], own[..., :k], own[..., k:]
+        return window[..., :k], window[..., k:], own[..., :k], own[..., k:]
 
     def _weights(self, xp: Namespace, keys: Array, query: Array, bias: Array) -> Array:
         scores = self.key_scale * xp.einsum("rkhd,rhd->rhk", keys, query) + bias
@@ -93,7 +93,7 @@ class RestrictedAttention(Component):
             out = xp.concatenate([out, weights], axis=2)
         return xp.reshape(out, (-1, self.output_dim))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Through weights and values, back to the frames of the window."""
         k, v, scale = self.key_dim, self.value_dim, self.key_scale
         keys, values, query, bias = self._parts(np, x, facts)
@@ -108,9 +108,9 @@ class RestrictedAttention(Component):
         dquery = scale * np.einsum("rhk,rkhd->rhd", dscores, keys)
         rows = x.shape[0]
         dx = np.zeros((rows, self.num_heads, self.input_dim // self.num_heads), x.dtype)
-        seen = np.concatenate([dkeys, dvalues], axis=3)
+        dwindow = np.concatenate([dkeys, dvalues], axis=3)
         for j, at in enumerate(facts.sources):
-            dx[:, :, : k + v] += scatter_add(seen[:, j], at, rows)
+            dx[:, :, : k + v] += scatter_add(dwindow[:, j], at, rows)
         dx[:, :, k + v :] += scatter_add(np.concatenate([dquery, dscores], axis=2), facts.sources[self._own], rows)
         return dx.reshape(x.shape), {}
 

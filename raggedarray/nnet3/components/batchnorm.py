@@ -1,14 +1,14 @@
 """Batch normalisation: by the rows at hand in training, by gathered statistics in test mode."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Params, RowContext, Rowwise, divides, positive
+from ._base import Component, Floats, Key, Params, RowContext, Rowwise, divides, positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class BatchNorm(Rowwise):
             got = f"{self.epsilon}, {self.target_rms}"
             raise self.fault("epsilon and target-rms above 0", got, "Change them.")
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """No statistics: a count of 0."""
         zeros = jnp.zeros(self.block_dim, jnp.float32)
         return {"count": jnp.zeros((), jnp.float32), "stats_mean": zeros, "stats_var": zeros}
@@ -51,7 +51,7 @@ class BatchNorm(Rowwise):
         y = (rows - mean[None, :]) * (self.target_rms * (var + self.epsilon) ** -0.5)[None, :]
         return xp.reshape(y, x.shape)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Through mean and variance in training."""
         shape, rows, dy = x.shape, x.reshape(-1, self.block_dim), dy.reshape(-1, self.block_dim)
         if self.test_mode:
@@ -103,10 +103,10 @@ class BatchNorm(Rowwise):
             var = xp.sum((rows - mean[None, :]) ** 2, axis=0) / count
             return xp.asarray(rows.shape[0], dtype=rows.dtype), mean, var
         mask = xp.repeat(valid, self.dim // self.block_dim)[:, None]
-        found = xp.sum(mask, dtype=rows.dtype)
-        count = xp.maximum(found, 1)
+        in_use = xp.sum(mask, dtype=rows.dtype)
+        count = xp.maximum(in_use, 1)
         mean = xp.sum(xp.where(mask, rows, 0), axis=0) / count
-        return found, mean, xp.sum(xp.where(mask, rows - mean[None, :], 0) ** 2, axis=0) / count
+        return in_use, mean, xp.sum(xp.where(mask, rows - mean[None, :], 0) ** 2, axis=0) / count
 
 
 KINDS: tuple[type[Component], ...] = (BatchNorm,)

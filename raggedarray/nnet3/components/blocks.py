@@ -1,13 +1,13 @@
 """Sums, products, norms and orders of the columns of a row."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Blocks, Reads
-from ._base import REQUIRED, Component, Params, RowContext, divides, pick, positive, scatter_add
+from ._base import REQUIRED, Component, Floats, Ints, Pairs, Params, RowContext, divides, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class ElementwiseProduct(Narrowing):
             y = y * parts[:, k]
         return y
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The product of the other blocks, so that a 0 does no harm."""
         parts = x.reshape(-1, self.count, self.output_dim)
         others = [np.prod(np.delete(parts, k, axis=1), axis=1) for k in range(self.count)]
@@ -62,7 +62,7 @@ class SumBlock(Narrowing):
         """A sum over blocks."""
         return self.scale * xp.sum(xp.reshape(x, (-1, self.count, self.output_dim)), axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The same for every block."""
         return np.tile(self.scale * dy, (1, self.count)), {}
 
@@ -79,7 +79,7 @@ class Pnorm(Narrowing):
         square = xp.sum(xp.reshape(x, (-1, self.output_dim, self.count)) ** 2, axis=2)
         return xp.where(square > 0, xp.sqrt(xp.where(square > 0, square, 1)), 0)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """``x / y``."""
         ratio = np.where(y > 0, dy / np.where(y > 0, y, 1), 0)
         return x * np.repeat(ratio, self.count, axis=1), {}
@@ -112,7 +112,7 @@ class SumGroup(Component):
         sums = [xp.sum(x[:, end - size : end], axis=1) for end, size in zip(ends, self.sizes, strict=True)]
         return xp.stack(sums, axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The same for each column of a group."""
         return np.repeat(dy, self.sizes, axis=1), {}
 
@@ -140,7 +140,7 @@ class Permute(Component):
         """Columns by number."""
         return xp.take(x, np.asarray(self.column_map), axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The inverse order."""
         return dy[:, np.argsort(self.column_map)], {}
 
@@ -157,7 +157,7 @@ class Distribute(Narrowing):
         """The row that holds the block."""
         return Blocks(self.count)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """The block of each row."""
         return RowContext(sources, mark=(index[:, 2] % self.count).astype(np.int32))
 
@@ -166,15 +166,15 @@ class Distribute(Narrowing):
         parts = xp.reshape(x, (-1, self.output_dim))
         return pick(xp, parts, self._blocks(xp, facts, x.shape[0]))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Blocks put back."""
         dx = scatter_add(dy, self._blocks(np, facts, x.shape[0]), x.shape[0] * self.count)
         return dx.reshape(x.shape), {}
 
     def _blocks(self, xp: Namespace, facts: RowContext, rows: int) -> Array:
         source = facts.sources[0]
-        there = (source >= 0) & (source < rows)
-        return xp.where(there, xp.where(there, source, 0) * self.count + facts.mark, rows * self.count)
+        present = (source >= 0) & (source < rows)
+        return xp.where(present, xp.where(present, source, 0) * self.count + facts.mark, rows * self.count)
 
 
 KINDS: tuple[type[Component], ...] = (ElementwiseProduct, SumBlock, Pnorm, SumGroup, Permute, Distribute)

@@ -1,12 +1,12 @@
 """The identity forward, a smaller gradient backward."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Params, RowContext, Rowwise, gradient_by
+from ._base import Component, Floats, Ints, Pairs, Params, RowContext, Rowwise, gradient_by
 
 
 def _norm(xp: Namespace, dy: Array) -> Array:
@@ -36,7 +36,7 @@ class BackpropTruncation(Rowwise):
             got = f"{self.zeroing_interval}, {self.recurrence_interval}"
             raise self.fault("zeroing-interval and recurrence-interval of at least 1", got, "Change them.")
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """Which rows cross a multiple of the zeroing interval, counted from n."""
         t = index[:, 1].astype(np.int64) - index[:, 0]
         interval = self.zeroing_interval
@@ -47,7 +47,7 @@ class BackpropTruncation(Rowwise):
         y = gradient_by(xp, self._rule, x, facts.mark)
         return y if self.scale == 1.0 else y * self.scale
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Scaled, then cut or shrunk."""
         return self._rule(np, dy * self.scale, facts.mark), {}
 
@@ -84,7 +84,7 @@ class ClipGradient(Rowwise):
         """The identity."""
         return gradient_by(xp, self._rule, x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Clipped."""
         return self._rule(np, dy, None), {}
 

@@ -1,7 +1,7 @@
 """A chain of components as one."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Same
-from ._base import REQUIRED, Component, Params, RowContext, Updatable
+from ._base import REQUIRED, Component, Floats, Ints, Key, Pairs, Params, RowContext, Updatable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Composite(Updatable):
         parts = {f"component{k}": part for k, part in enumerate(self.components, start=1)}
         return {name: parts[name].trained_of(own) for name, own in params.items()}
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """A dict per part that has numbers."""
         keys = jax.random.split(key, len(self.components))
         inits = ((f"component{k + 1}", part.init(keys[k])) for k, part in enumerate(self.components))
@@ -67,11 +67,11 @@ class Composite(Updatable):
         """If a part does."""
         return any(part.needs_key() for part in self.components)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """One set of facts per part."""
         return RowContext(parts=tuple(part.facts(index, sources, pairs) for part in self.components))
 
-    def drawn(self, facts: RowContext, key: Any) -> RowContext:
+    def drawn(self, facts: RowContext, key: Key) -> RowContext:
         """Each part from a key of its own."""
         pairs = enumerate(zip(self.components, facts.parts, strict=True))
         return facts._replace(parts=tuple(part.drawn(own, jax.random.fold_in(key, k)) for k, (part, own) in pairs))
@@ -115,7 +115,7 @@ class Composite(Updatable):
         """Part after part."""
         return self.values(xp, params, x, facts)[-1]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """From the last part to the first; the values between are computed again."""
         values = self.values(np, params, x, facts)
         grads: Params = {}

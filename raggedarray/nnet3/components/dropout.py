@@ -4,8 +4,9 @@ A key is needed where a mask is drawn: in training mode, with something to drop.
 share numbers draws from a key of its own, made from the group's numbers.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -13,17 +14,18 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Nothing, Reads
-from ._base import Component, Params, RowContext, Rowwise, divides, pick, positive
+from ._base import Component, Floats, Ints, Key, Pairs, Params, RowContext, Rowwise, divides, pick, positive
 
 
-def _per_group(draw: Any, key: Any, groups: Array) -> Array:
-    def one(numbers: Array) -> Array:
+def _per_group(draw: Callable[[Key], jax.Array], key: Key, groups: Array) -> jax.Array:
+    def one(numbers: jax.Array) -> jax.Array:
         own = key
         for k in range(groups.shape[1]):
             own = jax.random.fold_in(own, numbers[k])
         return draw(own)
 
-    return jax.vmap(one)(groups)
+    masks: jax.Array = jax.vmap(one)(groups)
+    return masks
 
 
 def _proportion(component: Component, value: float, name: str = "dropout-proportion", below: float = 1.0) -> None:
@@ -31,7 +33,7 @@ def _proportion(component: Component, value: float, name: str = "dropout-proport
         raise component.fault(f"{name} from 0 to {below:g}", value, "Change it.")
 
 
-def _grouped(index: np.ndarray) -> RowContext:
+def _grouped(index: Ints) -> RowContext:
     groups, mark = np.unique(index, axis=0, return_inverse=True)
     return RowContext(mark=mark.reshape(-1).astype(np.int32), groups=groups.astype(np.int32))
 
@@ -46,7 +48,7 @@ class _RowByRow:
         """In training."""
         return not self.test_mode and self.dropout_proportion > 0
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """Each row is its own group."""
         rows = np.arange(index.shape[0], dtype=np.int32)
         return RowContext(mark=rows, groups=index.astype(np.int32)) if self.needs_key() else RowContext()
@@ -68,7 +70,7 @@ class Dropout(_RowByRow, Rowwise):
         super()._settle()
         _proportion(self, self.dropout_proportion)
 
-    def noise(self, key: Any, groups: Array) -> Array:
+    def noise(self, key: Key, groups: Array) -> Array:
         """1 with probability ``1 - p``, else 0."""
         width = 1 if self.dropout_per_frame else self.dim
         keep = 1 - self.dropout_proportion
@@ -80,7 +82,7 @@ class Dropout(_RowByRow, Rowwise):
             return x * (1 - self.dropout_proportion)
         return x * pick(xp, facts.noise, facts.mark)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The same factor."""
         return self.forward(np, params, dy, facts), {}
 
@@ -123,18 +125,18 @@ class GeneralDropout(Rowwise):
         """In training."""
         return not self.test_mode and (self.dropout_proportion > 0 or self.specaugment_max_proportion > 0)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """Rows of one sequence and one period are a group."""
         if not self.needs_key():
             return RowContext()
         period = index[:, 1] // self.time_period if self.time_period else np.zeros_like(index[:, 1])
         return _grouped(np.stack([index[:, 0], period], axis=1))
 
-    def noise(self, key: Any, groups: Array) -> Array:
+    def noise(self, key: Key, groups: Array) -> Array:
         """A mask of ``block-dim`` columns per group."""
         return _per_group(self._mask, key, groups)
 
-    def _mask(self, key: Any) -> Array:
+    def _mask(self, key: Key) -> jax.Array:
         width, p = self.block_dim, self.dropout_proportion
         if self.specaugment_max_proportion > 0:
             size, count, turn = jax.random.split(key, 3)
@@ -154,7 +156,7 @@ class GeneralDropout(Rowwise):
         mask = xp.tile(pick(xp, facts.noise, facts.mark), (1, self.dim // self.block_dim))
         return x * mask
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The same mask."""
         return self.forward(np, params, dy, facts), {}
 
@@ -183,7 +185,7 @@ class DropoutMask(_RowByRow, Component):
         """Nothing."""
         return Nothing()
 
-    def noise(self, key: Any, groups: Array) -> Array:
+    def noise(self, key: Key, groups: Array) -> Array:
         """A mask per row."""
         p, shape = self.dropout_proportion, (self.output_dim,)
         if self.continuous:
@@ -197,7 +199,7 @@ class DropoutMask(_RowByRow, Component):
             return xp.full((x.shape[0], self.output_dim), mean, dtype=x.dtype)
         return pick(xp, facts.noise, facts.mark)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Nothing."""
         return np.zeros_like(x), {}
 
@@ -231,7 +233,7 @@ class SpecAugmentTimeMask(Rowwise):
         p = self.zeroed_proportion
         return max(round(self.time_mask_max_frames * (1 - p) / p), 1)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: Any = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """Sequence, and frame from its first one; ``groups`` has a column for each pair of stretches."""
         if not self.needs_key() or not index.shape[0]:
             return RowContext(mark=np.zeros((index.shape[0], 2), np.int32), groups=np.zeros((0, 8), np.int32))
@@ -244,11 +246,11 @@ class SpecAugmentTimeMask(Rowwise):
         groups = np.broadcast_to(sequences[:, None], (sequences.shape[0], columns))
         return RowContext(mark=np.stack([mark, frame], axis=1).astype(np.int32), groups=groups.astype(np.int32))
 
-    def noise(self, key: Any, groups: Array) -> Array:
+    def noise(self, key: Key, groups: Array) -> Array:
         """Ends of the stretches of each sequence: kept, zeroed, kept, ..., from a random start."""
         kept, zeroed = self._kept_frames, self.time_mask_max_frames
 
-        def ends(own: Any) -> Array:
+        def ends(own: Key) -> jax.Array:
             a, b, c = jax.random.split(own, 3)
             keep = jax.random.randint(a, (groups.shape[1],), 1, kept + 1)
             zero = jax.random.randint(b, (groups.shape[1],), 1, zeroed + 1)
@@ -266,7 +268,7 @@ class SpecAugmentTimeMask(Rowwise):
         passed = xp.sum(ends <= facts.mark[:, 1:2], axis=1)
         return x * (passed % 2 == 0).astype(x.dtype)[:, None]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The same mask."""
         return self.forward(np, params, dy, facts), {}
 

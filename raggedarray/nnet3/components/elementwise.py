@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Params, RowContext, Rowwise, divides, gradient_by, positive, sigmoid
+from ._base import Component, Floats, Params, RowContext, Rowwise, divides, gradient_by, positive, sigmoid
 
 NONLINEAR_TAGS = (
     *("Dim", "BlockDim?", "ValueAvg", "DerivAvg", "Count", "OderivRms", "OderivCount"),
@@ -42,7 +42,7 @@ class RectifiedLinear(Nonlinear):
         """The positive part; NaN stays NaN."""
         return xp.where(x <= 0, xp.zeros_like(x), x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Passes where the output is positive."""
         return dy * (y > 0), {}
 
@@ -57,7 +57,7 @@ class Sigmoid(Nonlinear):
         """The logistic function."""
         return sigmoid(xp, x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """``y (1 - y)``."""
         return dy * y * (1 - y), {}
 
@@ -72,7 +72,7 @@ class Tanh(Nonlinear):
         """The hyperbolic tangent."""
         return xp.tanh(x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """``1 - y²``."""
         return dy * (1 - y * y), {}
 
@@ -88,7 +88,7 @@ class LogSoftmax(Nonlinear):
         x = x - xp.max(x, axis=1, keepdims=True)
         return x - xp.log(xp.sum(xp.exp(x), axis=1, keepdims=True))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """``dy - softmax Σ dy``."""
         return dy - np.exp(y) * dy.sum(axis=1, keepdims=True), {}
 
@@ -104,7 +104,7 @@ class Softmax(Nonlinear):
         e = xp.exp(x - xp.max(x, axis=1, keepdims=True))
         return xp.maximum(e / xp.sum(e, axis=1, keepdims=True), 1e-20)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """``y (dy - Σ y dy)``."""
         return y * (dy - (y * dy).sum(axis=1, keepdims=True)), {}
 
@@ -123,7 +123,7 @@ class NoOp(Rowwise):
         """The identity."""
         return x if self.backprop_scale == 1.0 else gradient_by(xp, self._rule, x)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """``backprop-scale dy``."""
         return self._rule(np, dy, None), {}
 
@@ -167,7 +167,7 @@ class Normalize(Component):
             y = xp.concatenate([y, 0.5 * xp.log(square) + float(np.log(self.target_rms))], axis=1)
         return xp.reshape(y, (rows, self.output_dim))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Of the quotient; below the floor the norm is a constant."""
         shape, block = x.shape, self.block_dim
         x, dy = x.reshape(-1, block), dy.reshape(-1, block + self.add_log_stddev)

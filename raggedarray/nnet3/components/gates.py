@@ -1,12 +1,12 @@
 """The nonlinear part of gated recurrent cells, in one component each."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import REQUIRED, Component, Params, RowContext, Updatable, normal, positive, sigmoid
+from ._base import REQUIRED, Component, Floats, Key, Params, RowContext, Updatable, normal, positive, sigmoid
 
 SELF_REPAIR = frozenset({"self-repair-scale", "self-repair-threshold", "tanh-self-repair-threshold"}) | {
     "sigmoid-self-repair-threshold"
@@ -50,7 +50,7 @@ class LstmNonlinearity(Updatable):
         """The columns of the peepholes."""
         return {"cell-dim": params["params"].shape[1]}
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Peepholes of deviation ``param-stddev``."""
         return {"params": normal(key, self.param_stddev, 3, self.cell_dim)}
 
@@ -69,7 +69,7 @@ class LstmNonlinearity(Updatable):
         *_, o, _, c, _, _, so = self._gates(xp, params, x)
         return xp.concatenate([c, o * xp.tanh(c) * so], axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """By the chain rule, from the output gate back."""
         n, peep = self.cell_dim, params["params"]
         i, f, g, o, before, c, si, sf, so = self._gates(np, params, x)
@@ -127,7 +127,7 @@ class GruNonlinearity(Updatable):
         cell_dim, recurrent_dim = params["w_h"].shape
         return {"cell-dim": cell_dim, "recurrent-dim": recurrent_dim}
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Weights of deviation ``param-stddev``, by default one over the root of ``recurrent-dim``."""
         stddev = self.recurrent_dim**-0.5 if self.param_stddev is None else self.param_stddev
         return {"w_h": normal(key, stddev, self.cell_dim, self.recurrent_dim)}
@@ -143,7 +143,7 @@ class GruNonlinearity(Updatable):
         h = xp.tanh(part + xp.matmul(reset * state, params["w_h"].T))
         return xp.concatenate([h, (1 - z) * h + z * before], axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """By the chain rule, from the cell back."""
         n = self.cell_dim
         z, reset, _, before, state = self._split(x)
@@ -189,7 +189,7 @@ class OutputGruNonlinearity(Updatable):
         """The size of the cell."""
         return {"cell-dim": params["w_h"].shape[0]}
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Weights around ``param-mean``."""
         return {"w_h": normal(key, self.param_stddev, self.cell_dim, mean=self.param_mean)}
 
@@ -200,7 +200,7 @@ class OutputGruNonlinearity(Updatable):
         h = xp.tanh(part + params["w_h"][None, :] * before)
         return xp.concatenate([h, (1 - z) * h + z * before], axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """By the chain rule, from the cell back."""
         n = self.cell_dim
         z, before, h, dc = x[:, :n], x[:, 2 * n :], y[:, :n], dy[:, n:]

@@ -1,7 +1,7 @@
 """Scales, offsets and constants of columns."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +9,19 @@ import numpy as np
 from ..._typing import Array, Namespace
 from .._reads import Nothing, Reads
 from . import _files
-from ._base import REQUIRED, Component, Params, RowContext, Updatable, divides, normal, positive, stop_gradient
+from ._base import (
+    REQUIRED,
+    Component,
+    Floats,
+    Key,
+    Params,
+    RowContext,
+    Updatable,
+    divides,
+    normal,
+    positive,
+    stop_gradient,
+)
 
 
 class _Columns:
@@ -51,7 +63,7 @@ class PerElementScale(_Columns, Updatable):
     param_stddev: float = 0.0
     vector: str = ""
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Scales around ``param-mean``."""
         if self.vector:
             return {"params": _files.vector(self, self.vector)}
@@ -61,7 +73,7 @@ class PerElementScale(_Columns, Updatable):
         """Column by column."""
         return x * params["params"][None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Column by column."""
         return dy * params["params"], {"params": (x * dy).sum(axis=0)}
 
@@ -97,7 +109,7 @@ class PerElementOffset(_Columns, Updatable):
         object.__setattr__(self, "block_dim", self.block_dim or self.dim)
         divides(self, "block_dim", "dim")
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Offsets around ``param-mean``."""
         if self.vector:
             return {"offsets": _files.vector(self, self.vector)}
@@ -107,7 +119,7 @@ class PerElementOffset(_Columns, Updatable):
         """Block by block."""
         return x + xp.tile(params["offsets"], self.dim // self.block_dim)[None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The offsets' derivative is a sum over rows and blocks."""
         return dy, {"offsets": dy.reshape(-1, self.block_dim).sum(axis=0)}
 
@@ -128,7 +140,7 @@ class ScaleAndOffset(_Columns, Updatable):
         object.__setattr__(self, "block_dim", self.block_dim or self.dim)
         divides(self, "block_dim", "dim")
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """The identity."""
         return {"scales": jnp.ones(self.block_dim, jnp.float32), "offsets": jnp.zeros(self.block_dim, jnp.float32)}
 
@@ -137,7 +149,7 @@ class ScaleAndOffset(_Columns, Updatable):
         y = xp.reshape(x, (-1, self.block_dim)) * params["scales"][None, :] + params["offsets"][None, :]
         return xp.reshape(y, x.shape)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Sums over rows and blocks."""
         g = dy.reshape(-1, self.block_dim)
         by_scale = (g * x.reshape(-1, self.block_dim)).sum(axis=0)
@@ -158,7 +170,7 @@ class FixedScale(_Columns, Component):
     scale: float | None = None
     scales: str = ""
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """The file's numbers, or ``scale``, or random ones."""
         if self.scales:
             return {"scales": _files.vector(self, self.scales)}
@@ -170,7 +182,7 @@ class FixedScale(_Columns, Component):
         """Column by column."""
         return x * params["scales"][None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Column by column."""
         return dy * params["scales"], {}
 
@@ -188,7 +200,7 @@ class FixedBias(_Columns, Component):
     dim: int = 0
     bias: str = ""
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """The file's numbers, or random ones."""
         return {"bias": _files.vector(self, self.bias) if self.bias else normal(key, 1.0, self.dim)}
 
@@ -196,7 +208,7 @@ class FixedBias(_Columns, Component):
         """Column by column."""
         return x + params["bias"][None, :]
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """The identity."""
         return dy, {}
 
@@ -228,7 +240,7 @@ class ConstantFunction(Updatable):
         """The size of a row, or of its block."""
         return {"output-dim": params[cls.leaves[0]].shape[0]}
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Numbers around ``output-mean``."""
         return {"output": normal(key, self.output_stddev, self.output_dim, mean=self.output_mean)}
 
@@ -237,7 +249,7 @@ class ConstantFunction(Updatable):
         row = params["output"] if self.is_updatable else stop_gradient(xp, params["output"])
         return xp.broadcast_to(row[None, :], (x.shape[0], self.output_dim))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """A sum over rows; nothing for the input."""
         return np.zeros_like(x), {"output": dy.sum(axis=0)} if self.is_updatable else {}
 

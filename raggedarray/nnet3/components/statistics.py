@@ -8,7 +8,19 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Window
-from ._base import REQUIRED, Component, Params, RowContext, pick, positive, scatter_add, stop_gradient
+from ._base import (
+    REQUIRED,
+    Component,
+    Floats,
+    Ints,
+    Pairs,
+    Params,
+    RowContext,
+    pick,
+    positive,
+    scatter_add,
+    stop_gradient,
+)
 
 
 def _sums(xp: Namespace, x: Array, facts: RowContext, rows: int) -> Array:
@@ -22,7 +34,7 @@ def _sums(xp: Namespace, x: Array, facts: RowContext, rows: int) -> Array:
     return jax.ops.segment_sum(pick(xp, x, source), to, num_segments=rows)
 
 
-def _spread(dy: np.ndarray, facts: RowContext, rows: int) -> np.ndarray:
+def _spread(dy: Floats, facts: RowContext, rows: int) -> Floats:
     assert facts.pairs is not None
     to, source = facts.pairs
     return scatter_add(dy[to], source, rows)
@@ -62,15 +74,15 @@ class StatisticsExtraction(Component):
         parts = [ones, x, x * x] if self.include_variance else [ones, x]
         return _sums(xp, xp.concatenate(parts, axis=1), facts, facts.mark.shape[0])
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Back to the frames."""
         n = self.input_dim
         g = _spread(dy, facts, x.shape[0])
         return g[:, 1 : n + 1] + (2 * x * g[:, n + 1 :] if self.include_variance else 0), {}
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: object = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """The pairs; ``mark`` says how many rows there are."""
-        return RowContext(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))  # type: ignore[arg-type]
+        return RowContext(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +124,9 @@ class StatisticsPooling(Component):
         """The window; t must be a multiple of the period."""
         return Window(-self.left_context, self.right_context, self.input_period, align=self.input_period)
 
-    def facts(self, index: np.ndarray, sources: tuple[np.ndarray, ...], pairs: object = None) -> RowContext:
+    def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """The pairs; ``mark`` says how many rows there are."""
-        return RowContext(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))  # type: ignore[arg-type]
+        return RowContext(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))
 
     def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
         """Sums over counts; the count is a constant for the gradient."""
@@ -130,7 +142,7 @@ class StatisticsPooling(Component):
         var = means[:, n:] - means[:, :n] ** 2
         return xp.concatenate([*logs, means[:, :n], xp.sqrt(xp.maximum(var, self.variance_floor))], axis=1)
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Through the deviations where they are above the floor."""
         k, n = self.num_log_count_features, (self.input_dim - 1) // 2
         total = _sums(np, x, facts, dy.shape[0])

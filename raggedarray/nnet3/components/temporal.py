@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Taps
-from ._base import REQUIRED, Component, Params, RowContext, Updatable, normal, pick, positive, scatter_add
+from ._base import REQUIRED, Component, Floats, Key, Params, RowContext, Updatable, normal, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Tdnn(Updatable):
         """No bias with ``use-bias=false``."""
         return self.leaves if self.use_bias else self.leaves[:1]
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Weights of deviation ``param-stddev``, by default one over the root of the columns read; biases of 1."""
         weights, biases = jax.random.split(key)
         columns = self.input_dim * len(self.time_offsets)
@@ -63,7 +63,7 @@ class Tdnn(Updatable):
             y = sum(pick(xp, part, rows) for part, rows in zip(parts, facts.sources, strict=True))
         return y + params["bias_params"][None, :] if self.use_bias else y
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Offset by offset."""
         n, weights = self.input_dim, params["linear_params"]
         dx, dw = np.zeros_like(x), np.zeros_like(weights)
@@ -151,7 +151,7 @@ class TimeHeightConvolution(Updatable):
         """Times that must exist."""
         return self._times if self.required_time_offsets is None else self.required_time_offsets
 
-    def init(self, key: Any) -> Params:
+    def init(self, key: Key) -> Params:
         """Weights of deviation ``param-stddev``, by default one over the root of the columns read; biases of 0."""
         weights, biases = jax.random.split(key)
         columns = len(self.pairs) * self.num_filters_in
@@ -187,16 +187,18 @@ class TimeHeightConvolution(Updatable):
         y = xp.matmul(columns, params["linear_params"].T) + params["bias_params"][None, :]
         return xp.reshape(y, (-1, self.output_dim))
 
-    def backward(self, params: Params, x: Array, y: Array, dy: Array, facts: RowContext) -> tuple[Array, Params]:
+    def backward(self, params: Params, x: Floats, y: Floats, dy: Floats, facts: RowContext) -> tuple[Floats, Params]:
         """Patches put back."""
         rows, filters = dy.shape[0], self.num_filters_in
         g = dy.reshape(-1, self.num_filters_out)
         patches = (g @ params["linear_params"]).reshape(rows, self.height_out, -1, filters)
-        frames = np.zeros((rows, len(self._times), self.height_in + 1, filters), dy.dtype)
+        padded = np.zeros((rows, len(self._times), self.height_in + 1, filters), dy.dtype)
         times, heights = self._patches
-        np.add.at(frames, (slice(None), times, heights), patches)  # type: ignore[arg-type]
-        frames = frames[:, :, : self.height_in].reshape(rows, len(self._times), self.input_dim)
-        dx = sum(scatter_add(frames[:, k], at, x.shape[0]) for k, at in enumerate(facts.sources))
+        np.add.at(padded, (slice(None), times, heights), patches)  # type: ignore[arg-type]
+        frames = padded[:, :, : self.height_in].reshape(rows, len(self._times), self.input_dim)
+        dx = np.zeros_like(x)
+        for k, at in enumerate(facts.sources):
+            dx += scatter_add(frames[:, k], at, x.shape[0])
         return dx, {"linear_params": g.T @ self._columns(np, x, facts), "bias_params": g.sum(axis=0)}
 
 
