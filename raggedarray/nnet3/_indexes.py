@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import error_text
+from .._errors import error_text, named
 from ..backends import need_plain
 
 Ints = NDArray[np.int32]
@@ -129,7 +129,7 @@ def _inside(rows: Ints, left: int, right: int) -> NDArray[np.bool_]:
 
 
 def _rows(name: str, indexes: Any) -> Ints:
-    need_plain(indexes)
+    named(f"ComputationRequest: {name}")(need_plain)(indexes)
     got = np.asarray(indexes)
     expected, found = "", ""
     if got.size and (got.ndim != 2 or got.shape[1] != 3):

@@ -94,6 +94,11 @@ def test_request_messages(arguments: tuple[Any, ...], message: str) -> None:
     assert str(error.value) == message
 
 
+def test_masked_indexes_are_refused_by_name() -> None:
+    with pytest.raises(TypeError, match=r"^ComputationRequest: input: expected a plain array, got a masked one"):
+        nnet3.ComputationRequest({"input": np.ma.array([[0, 3, 0]])}, {"output": [[0, 0, 0]]})
+
+
 def batch() -> ra.RaggedArray:
     return ra.ragged([np.zeros((3, 2)), np.zeros((0, 2)), np.zeros((1, 2))], item_shape=(None, 2))
 
