@@ -15,7 +15,7 @@ demo: $(STAMP)
 	$(BIN)/python examples/speaker_from_speech.py
 
 test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --max-worker-restart 0 --quiet
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -37,7 +37,7 @@ examples: $(STAMP)
 	$(BIN)/python examples/transformer_flax.py --fast
 
 nightly: $(STAMP)
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses auto --dist loadfile --quiet --run-nightly
+	$(BIN)/python -m tests.nightly $(PART)
 
 mutants: $(STAMP)
 	$(BIN)/python tools/mutants.py
@@ -47,4 +47,4 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .cache site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -352,7 +352,9 @@ LONG: dict[str, Recipe] = {
     "nn.linear_recurrence": lambda x, t: ra.nn.linear_recurrence(ra.nn.sigmoid(x), x),
     "nn.scan": lambda x, t: ra.nn.scan(lambda c, r: (c * 0.9 + r, c), t[0, 0] * ROW[:, 0], x),
     "searchsorted": lambda x, t: ra.searchsorted(ra.sort(x), x),
-    "random.permutation": lambda x, t: ra.sort(ra.random.permutation(KEY, x)) if not x.kernels.trims else ra.sort(x),
+    "random.permutation": lambda x, t: (
+        ra.sort(ra.random.permutation(KEY, x)) if not x.kernels.has_exact_sizes else ra.sort(x)
+    ),
 }
 LONG_ITEMS: dict[str, Recipe] = {
     "sort": lambda x, w, v: ra.sort(x, axis=1, max_length=1024),

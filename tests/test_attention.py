@@ -14,7 +14,8 @@ import raggedarray as ra
 from raggedarray import RaggedArray
 from raggedarray.backends.jax.attention import cudnn
 
-from .conftest import Way
+from .harness.day import nightly_unless
+from .harness.ways import Way
 
 LENGTHS, KEY_LENGTHS = (3, 0, 21, 1, 40, 0, 2), (2, 3, 20, 0, 33, 0, 5)
 """Two tiles and more in the long rows; empty rows of queries, of keys and of both."""
@@ -90,6 +91,9 @@ CASES: dict[str, tuple[bool, tuple[int, int], dict[str, Any], str]] = {
     "rows as tiles, causal": (False, (2, 2), {"max_length": 40, "causal": True, "window": (5, None)}, ""),
 }
 
+DAY = ("causal, window, bias by distance", "rows as tiles")
+"""Those that are compiled by day: keys in blocks, and rows as tiles."""
+
 
 def reference(xs: list[RaggedArray], bias: Any, options: dict[str, Any]) -> np.ndarray:
     rows = [
@@ -121,7 +125,7 @@ def test_host_values(name: str) -> None:
         np.testing.assert_allclose(out[: len(want)], want, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [nightly_unless(name in DAY, name) for name in CASES])
 def test_values_and_gradients(name: str) -> None:
     """On JAX under jit, slack of operands and of the cotangent poisoned."""
     with jax.enable_x64(True):
@@ -152,10 +156,8 @@ def test_values_and_gradients(name: str) -> None:
             np.testing.assert_allclose(dbias, expected_bias, rtol=1e-8, atol=1e-9)
 
 
-DERIVED = [pytest.param(name, marks=() if i == 1 else pytest.mark.nightly) for i, name in enumerate(CASES)]
-
-
-@pytest.mark.parametrize("name", [*DERIVED, pytest.param("dropout", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [*CASES, "dropout"])
 def test_other_derivatives(name: str) -> None:
     """The tangent, and derivatives of gradient and tangent in both modes, against differences; slack poisoned."""
     with jax.enable_x64(True):

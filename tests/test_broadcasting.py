@@ -10,7 +10,7 @@ import pytest
 import raggedarray as ra
 from raggedarray import RaggedArray, ragged
 
-from .conftest import Way
+from .harness.ways import Way
 
 Shape = tuple[int | None, ...]
 

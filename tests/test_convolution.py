@@ -12,7 +12,7 @@ import pytest
 import raggedarray as ra
 from raggedarray import RaggedArray, ragged
 
-from .conftest import Way
+from .harness.ways import Way
 
 LENGTHS = [5, 0, 1, 9, 2, 0]
 RNG = np.random.default_rng(0)

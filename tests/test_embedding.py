@@ -11,7 +11,7 @@ import pytest
 import raggedarray as ra
 from raggedarray import RaggedArray, ragged
 
-from .conftest import Way
+from .harness.ways import Way
 
 LENGTHS = [3, 0, 1, 6, 0]
 N, SIZE, ITEM = sum(LENGTHS), 5, 3

@@ -15,6 +15,8 @@ import pytest
 import raggedarray as ra
 from raggedarray import RaggedArray
 
+from .harness.day import nightly
+
 HALVES = [ml_dtypes.bfloat16, np.float16]
 DTYPES = [*HALVES, ml_dtypes.float8_e4m3fn]
 LENGTHS = np.array([2, 0, 3])
@@ -98,8 +100,10 @@ def calls(dtype: Any) -> dict[str, tuple[Any, ...]]:
 ], ids=lambda d: np.dtype(d).name)  # fmt: skip
 def test_every_function_gives_the_dtype_of_jax(dtype: Any) -> None:
     known, wrong = 0, []
+    every = calls(dtype)
+    tried = every if nightly() else {text: every[text] for text in ("x", "x, x", "items")}
     for name, f in NAMES:
-        for text, args in calls(dtype).items():
+        for text, args in tried.items():
             want = outcome(f, args, lazy=True)
             if want and not isinstance(want, str):
                 known += 1
@@ -107,7 +111,7 @@ def test_every_function_gives_the_dtype_of_jax(dtype: Any) -> None:
                 if got not in ([], want):
                     wrong.append(f"{name}({text}): {got}, on JAX {want}")
     assert wrong == []
-    assert known > 550
+    assert known > (550 if nightly() else 200)
 
 
 def matrices(dtype: Any) -> RaggedArray:

@@ -14,7 +14,8 @@ import raggedarray as ra
 from raggedarray import RaggedArray, ragged
 
 from . import nested
-from .conftest import Way
+from .harness.day import examples
+from .harness.ways import Way
 from .nested import EDGE, STRUCTURES, Layout, assert_nested, make, nest, values_for
 
 SLICES = [slice(None), slice(1, None), slice(-2, None), slice(None, 2), slice(None, -1), slice(None, None, -1),
@@ -74,7 +75,7 @@ def layouts() -> list[Layout]:
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_random_keys(structure: str, way: Way) -> None:
     rng = np.random.default_rng(len(structure))
-    many = {"numpy": 60, "strict": 20, "jax-eager": 2, "jax-jit": 3}[way.name]
+    many = {"numpy": 60, "strict": 20, "jax-eager": examples(1, 2), "jax-jit": examples(1, 3)}[way.name]
     for layout in STRUCTURES[structure] + (EDGE if structure == "flat" else []):
         values = values_for(layout, "float32", -9, 9, 1)
         x, items = way.arrays(make(layout, values)), to_lists(layout, values)

@@ -27,10 +27,10 @@ def segments(lengths: list[int], as_ids: bool, xp: Any) -> Segments:
 
 @pytest.mark.parametrize("lengths", LENGTHS, ids=str)
 @pytest.mark.parametrize("item", [(), (3,), (2, 2)])
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("backend", NATIVE)
 @pytest.mark.parametrize("as_ids", [False, True])
-def test_segment_kernels(name: str, item: tuple[int, ...], lengths: list[int], as_ids: bool) -> None:
-    k, xp = NATIVE[name]
+def test_segment_kernels(backend: str, item: tuple[int, ...], lengths: list[int], as_ids: bool) -> None:
+    k, xp = NATIVE[backend]
     values = np.random.default_rng(1).uniform(-2, 2, (sum(lengths), *item)).astype(np.float32)
     strict = array_api_strict.asarray(values)
     mine, theirs = segments(lengths, as_ids, xp), segments(lengths, as_ids, array_api_strict)
@@ -48,19 +48,19 @@ def test_segment_kernels(name: str, item: tuple[int, ...], lengths: list[int], a
     np.testing.assert_array_equal(k.spread(xp.asarray(items), mine, len(values)), np.from_dlpack(want))
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("backend", NATIVE)
 @pytest.mark.parametrize("lengths", LENGTHS, ids=str)
-def test_row_ids(name: str, lengths: list[int]) -> None:
-    k, xp = NATIVE[name]
+def test_row_ids(backend: str, lengths: list[int]) -> None:
+    k, xp = NATIVE[backend]
     for slack in (0, 3):
         capacity = sum(lengths) + slack
         want = GENERIC.row_ids(array_api_strict.asarray(splits_of(lengths)), capacity)
         np.testing.assert_array_equal(k.row_ids(xp.asarray(splits_of(lengths)), capacity), np.from_dlpack(want))
 
 
-@pytest.mark.parametrize("name", NATIVE)
-def test_products_and_lookups(name: str) -> None:
-    k, xp = NATIVE[name]
+@pytest.mark.parametrize("backend", NATIVE)
+def test_products_and_lookups(backend: str) -> None:
+    k, xp = NATIVE[backend]
     rng = np.random.default_rng(2)
     x, w = rng.standard_normal((6, 4)).astype(np.float32), rng.standard_normal((3, 4, 2)).astype(np.float32)
     splits = splits_of([3, 0, 3])

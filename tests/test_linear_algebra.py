@@ -139,7 +139,9 @@ def test_numpy(case: Case, bucket: Any) -> None:
     check(f(*xs, **options), wanted(case, "one"))
 
 
-@pytest.mark.parametrize("cases", [PRODUCTS, SPECTRAL], ids=["products", "spectral"])
+@pytest.mark.parametrize(
+    "cases", [pytest.param(PRODUCTS, id="products"), pytest.param(SPECTRAL, id="spectral", marks=pytest.mark.nightly)]
+)
 def test_jitted_with_a_plan(cases: list[Case]) -> None:
     """One trace for two sets of sizes, whatever slack holds."""
     with jax.enable_x64(True):

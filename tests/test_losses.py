@@ -11,7 +11,7 @@ import pytest
 import raggedarray as ra
 from raggedarray import RaggedArray, ragged
 
-from .conftest import Way
+from .harness.ways import Way
 
 LENGTHS, CLASSES = [3, 0, 1, 4, 0], 4
 N = sum(LENGTHS)

@@ -12,7 +12,7 @@ import pytest
 import raggedarray as ra
 from raggedarray import DynamicShapeError, RaggedArray, ragged
 
-from .conftest import Way
+from .harness.ways import Way
 from .nested import DOUBLE, EDGE, FLAT, INNER, LEADING, MIXED, TRIPLE, Layout, assert_nested, make, nest, values_for
 
 LAYOUTS = [*FLAT[:3], INNER[0], *DOUBLE[:3], MIXED[0], LEADING[0], TRIPLE[0], *EDGE]
@@ -111,8 +111,6 @@ def test_roll_by_a_traced_shift() -> None:
 
 @pytest.mark.parametrize("layout", [*FLAT[:2], INNER[0], DOUBLE[0], TRIPLE[0], EDGE[0]])
 def test_pad(layout: Layout, way: Way) -> None:
-    if layout not in layouts(way):
-        return
     for axis in range(layout.ndim):
         got = way.run(("pad", axis), lambda x, a=axis: ra.pad(x, 1, 2, fill_value=7, axis=a), way.arrays(array(layout)))
         rank = len(layout.levels)
@@ -130,8 +128,6 @@ def test_pad_with_an_item(way: Way) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_concat(layout: Layout, way: Way) -> None:
-    if layout not in layouts(way):
-        return
     x, other = array(layout), array(layout, seed=1)
     for axis in range(layout.ndim):
         got = way.run(("concat", axis), lambda x, y, a=axis: ra.concat([x, y, x], axis=a), *map(way.arrays, (x, other)))
@@ -208,8 +204,6 @@ def test_concat_keeps_uniform_axes() -> None:
 
 @pytest.mark.parametrize("layout", [FLAT[0], INNER[0], DOUBLE[0], LEADING[0], EDGE[0]])
 def test_stack_and_unstack(layout: Layout, way: Way) -> None:
-    if layout not in layouts(way):
-        return
     for axis in range(layout.ndim + 1):
         xs = way.arrays(array(layout)), way.arrays(array(layout, 1))
         got = way.run(("stack", axis), lambda x, y, a=axis: ra.stack([x, y], axis=a), *xs)
@@ -236,8 +230,6 @@ def test_unstack_rows() -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_expand_and_squeeze(layout: Layout, way: Way) -> None:
-    if layout not in layouts(way):
-        return
     x = way.arrays(array(layout))
     for axis in range(layout.ndim + 1):
         got = way.run(("expand", axis), lambda x, a=axis: ra.expand_dims(x, axis=a), x)
@@ -261,8 +253,6 @@ def merged(x: list[Any], outer: int, inner: int) -> list[Any]:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_merge(layout: Layout, way: Way) -> None:
-    if layout not in layouts(way):
-        return
     x = way.arrays(array(layout))
     for a in range(layout.ndim):
         for b in range(a, layout.ndim):

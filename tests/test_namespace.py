@@ -20,7 +20,7 @@ import raggedarray as ra
 from raggedarray import RaggedArray
 
 from . import nested
-from .conftest import Way
+from .harness.ways import Way
 
 ROOT = Path(__file__).parent.parent
 

@@ -9,7 +9,7 @@ import pytest
 
 import raggedarray as ra
 
-from .conftest import Way
+from .harness.ways import Way
 
 
 def angles(n: int, half: int, base: float) -> np.ndarray:

@@ -12,7 +12,7 @@ import raggedarray as ra
 from raggedarray import RaggedArray
 
 from . import nested
-from .conftest import Way
+from .harness.ways import Way
 
 LAYOUTS = [layout for family in nested.STRUCTURES.values() for layout in family[:1]] + nested.EDGE[:4]
 

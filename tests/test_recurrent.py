@@ -12,7 +12,7 @@ import raggedarray as ra
 from raggedarray import RaggedArray
 from raggedarray.backends.jax.recurrence import stages
 
-from .conftest import Way
+from .harness.ways import Way
 
 D, H = 2, 3
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
@@ -80,8 +80,6 @@ def dense_rows(x: RaggedArray) -> list[np.ndarray]:
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("kind", GATES)
 def test_layers(way: Way, kind: str, reverse: bool) -> None:
-    if way.name == "jax-eager" and reverse != (kind == "gru"):
-        return  # compiled is compiled: one direction each
     p = parameters(kind)
     for lengths in LAYOUTS:
         x, (h, c) = rows(lengths), states(5)

@@ -11,7 +11,7 @@ import raggedarray as ra
 
 from . import nested
 from .along import each_group, lists
-from .conftest import NIGHTLY, Way
+from .harness.ways import Way
 from .nested import STRUCTURES, Layout, assert_nested, make, nest, values_for
 
 NAMES = ("sum", "prod", "max", "min")
@@ -37,9 +37,6 @@ def some(layout: Layout) -> np.ndarray:
 @pytest.mark.parametrize("structure", STRUCTURES)
 @pytest.mark.parametrize("how", NAMES)
 def test_cumulative(how: str, structure: str, way: Way) -> None:
-    deep = structure not in ("flat", "inner")
-    if not NIGHTLY and ((way.name == "jax-eager" and (deep or how == "min")) or (way.jax and deep and how != "sum")):
-        return
     f = getattr(ra, f"cumulative_{how}")
     for layout in STRUCTURES[structure] + (nested.EDGE if structure == "flat" and how in ("sum", "max") else []):
         a = some(layout)
@@ -117,7 +114,7 @@ def test_dtypes(how: str, way: Way) -> None:
 
 def test_halves_accumulate_in_float32(way: Way) -> None:
     if way.name == "strict":
-        return
+        pytest.skip("array-api-strict has no float16")
     x = ra.from_row_lengths(np.ones(4200, np.float16), np.array([4096, 104]))
     got = ra.cumulative_sum(ra.asarray(x, xp="jax") if way.jax else x, axis=1)
     assert got.dtype == np.float16

@@ -12,7 +12,7 @@ import pytest
 import raggedarray as ra
 from raggedarray import RaggedArray, ragged
 
-from .conftest import Way
+from .harness.ways import Way
 
 ROWS = ra.asarray(ragged([[0.3, 0.6], [], [0.2]]), xp="jax", capacity=6)
 NESTED = ra.asarray(ragged([[[0.3], [0.6, 0.1]], [], [[], [0.2]]]), xp="jax", capacity=(6, 8))

@@ -10,7 +10,7 @@ import raggedarray as ra
 
 from . import nested
 from .along import coordinates, each_group, groups_along, lists
-from .conftest import NIGHTLY, Way
+from .harness.ways import Way
 from .nested import STRUCTURES, Layout, assert_nested, make, nest, reduce_nested, values_for
 
 DTYPES = ("float32", "int32", "uint8", "bool")
@@ -40,9 +40,6 @@ def order(v: np.ndarray, descending: bool) -> np.ndarray:
 @pytest.mark.parametrize("structure", STRUCTURES)
 @pytest.mark.parametrize("descending", [False, True])
 def test_sort(structure: str, descending: bool, way: Way) -> None:
-    shallow = ("flat",) if way.name == "jax-eager" or descending else ("flat", "inner", "double")
-    if way.jax and structure not in shallow and not NIGHTLY:
-        return  # compiled a program for each axis of each layout, as the jitted way does
     for dtype in DTYPES if structure == "flat" else DTYPES[:1]:
         for layout in STRUCTURES[structure] + (nested.EDGE if structure == "flat" and dtype == "float32" else []):
             a = tied(layout, dtype)
@@ -271,8 +268,6 @@ def test_quantile(q: float, structure: str, way: Way) -> None:
     def loop(v: np.ndarray) -> Any:
         return np.quantile(v, q) if len(v) else np.nan
 
-    if way.jax and q != 0.3 and (structure == "mixed" or (not NIGHTLY and structure != "flat")):
-        return
     for layout in STRUCTURES[structure][:3]:
         a = values_for(layout, "float32", -3, 3, seed=1)
         if a.size > 4:

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import pytest
 
-from ..conftest import NIGHTLY
+from ..harness.day import nightly_unless
 from . import _runner as runner
 
 FILES = (
@@ -26,9 +26,14 @@ ALL = [(name, case) for name in FILES for case in runner.cases(name)]
 RUN = [case for _, case in ALL if not excepted(case)]
 ON_NUMPY = [case for case in RUN if not case["call"].startswith("grad:")]
 """NumPy has no gradients."""
-EAGER = RUN if NIGHTLY else RUN[1::3]
-JITTED = RUN if NIGHTLY else RUN[::3]
-"""Thousands of programs take long to compile: by day a third of the cases runs eagerly and another jitted on JAX."""
+TRACED = [case for case in RUN if case.get("jit") != "host"]
+"""Of the others the result or the error depends on data: what jit does instead is tested elsewhere."""
+DAY = (
+    "cumulative_prod", "getitem", "linalg.inv", "matmul", "nn.attention", "nn.conv1d", "nn.layer_norm", "sort", "take",
+    "to_padded",
+)  # fmt: skip
+GRADIENTS = {case["call"]: case["id"] for case in TRACED if case["call"] in {f"grad:{name}" for name in DAY}}
+"""One gradient of each of these runs on JAX by day; all else runs there nightly, a program for each case."""
 COUNTS = {"elementwise": (139, 0), "broadcasting": (24, 0), "reduction": (224, 0), "creation": (61, 0)}
 COUNTS |= {"nn_recurrent": (24, 0), "linalg": (74, 0), "fft": (19, 0)}
 COUNTS |= {"getitem": (98, 0), "indexing": (58, 0)}
@@ -59,15 +64,14 @@ def test_numpy(case: dict[str, Any], slack: bool) -> None:
     check(case, "numpy", jit=False, slack=slack)
 
 
-@pytest.mark.parametrize("case", EAGER, ids=lambda c: c["id"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", RUN, ids=lambda c: c["id"])
 def test_jax_eager(case: dict[str, Any]) -> None:
     with jax.enable_x64(True):
         check(case, "jax", jit=False, slack=True)
 
 
-@pytest.mark.parametrize("case", JITTED, ids=lambda c: c["id"])
+@pytest.mark.parametrize("case", [nightly_unless(c["id"] in GRADIENTS.values(), c, id=c["id"]) for c in TRACED])
 def test_jax_jit(case: dict[str, Any]) -> None:
-    if case.get("jit") == "host":
-        return  # the result or the error depends on data: what jit does instead is tested elsewhere
     with jax.enable_x64(True):
         check(case, "jax", jit=True, slack=True)

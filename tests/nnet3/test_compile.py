@@ -225,14 +225,15 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
+def test_strict_refuses_what_kaldi_cannot_read() -> None:
+    with pytest.raises(ValueError, match="leave out strict=True"):
+        nnet3.Network.from_config(VALUES["lifted_scale_const"]["config"], strict=True)
+
+
+@pytest.mark.parametrize("name", [name for name in VALUES if name != "lifted_scale_const"])
 def test_strict_accepts_what_kaldi_ran(name: str) -> None:
     case = VALUES[name]
     request = nnet3.ComputationRequest(case["request"]["inputs"], case["request"]["outputs"])
-    if name == "lifted_scale_const":
-        with pytest.raises(ValueError, match="leave out strict=True"):
-            nnet3.Network.from_config(case["config"], strict=True)
-        return
     strict = nnet3.compile(nnet3.Network.from_config(case["config"], strict=True), request, strict=True)
     assert str(strict.program) == str(nnet3.compile(nnet3.Network.from_config(case["config"]), request).program)
 

@@ -13,7 +13,7 @@ from raggedarray.nnet3._forward import forward
 from raggedarray.nnet3._plan import make_plan
 from raggedarray.ops.array.capacity import bucket_size
 
-from ..conftest import NIGHTLY
+from ..harness.day import examples
 from .networks import Case, networks
 
 
@@ -55,14 +55,14 @@ def agree(case: Case) -> None:
     jax.tree.map(close, by_params, want[2])
 
 
-@hypothesis.settings(max_examples=300 if NIGHTLY else 5)
+@hypothesis.settings(max_examples=examples(2, 300))
 @hypothesis.given(networks(recurrent=False))
 def test_random_networks(case: Case) -> None:
     if case.outputs:
         agree(case)
 
 
-@hypothesis.settings(max_examples=300 if NIGHTLY else 5)
+@hypothesis.settings(max_examples=examples(2, 300))
 @hypothesis.given(networks(recurrent=True))
 def test_random_recurrences(case: Case) -> None:
     if case.outputs:

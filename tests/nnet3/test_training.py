@@ -50,6 +50,7 @@ def ones(lengths: list[int], capacity: int) -> ra.RaggedArray:
     return ra.testing.poison(ra.asarray(x, xp="jax", capacity=capacity))
 
 
+@pytest.mark.nightly
 def test_masks() -> None:
     net = nnet3.Network.from_config(MASKS)
     params = {"linear": {"linear_params": 0.5 * jnp.eye(4), "bias_params": jnp.ones(4)}}

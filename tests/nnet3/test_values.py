@@ -17,7 +17,14 @@ from raggedarray.nnet3._forward import forward
 from raggedarray.nnet3._plan import make_plan
 from raggedarray.ops.array.capacity import bucket_size
 
+from ..harness.day import nightly_unless
+
 CASES = {path.stem: json.loads(path.read_text()) for path in sorted((Path(__file__).parent / "cases/values").iterdir())}
+COMPILED = (
+    "gru_plain", "lstm_fast", "restricted_attention", "rnn_ragged", "rowwise_zoo_gradients", "stats_pooling",
+    "tdnn_ragged", "time_height_conv",
+)  # fmt: skip
+"""Those whose programs on JAX are compiled by day."""
 WITH_GRADIENTS = [name for name, case in CASES.items() if "output_derivs" in case]
 
 
@@ -75,7 +82,7 @@ def padded(values: np.ndarray, size: int) -> jax.Array:
     return jnp.asarray(np.concatenate([values, np.full((size - len(values), values.shape[1]), np.nan, np.float32)]))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [nightly_unless(name in COMPILED, name) for name in CASES])
 def test_jax(name: str) -> None:
     case = CASES[name]
     net = nnet3.Network.from_config(case["config"])
