@@ -417,7 +417,7 @@ def test_repeat_under_jit_names_its_keywords() -> None:
         jax.jit(ra.flatten)(x)
     with pytest.raises(DynamicShapeError, match=re.escape("Pass `size=`.")):
         jax.jit(lambda x: ra.squeeze(ra.concat([x])[:1], axis=0))(x)
-    with pytest.raises(DynamicShapeError, match="unbind: expected row lengths that can be read"):
+    with pytest.raises(DynamicShapeError, match="unstack: expected row lengths that can be read"):
         jax.jit(ra.unstack)(x)
 
 

@@ -294,8 +294,8 @@ def threshold(x: Any, threshold: float, value: float, /) -> Any:
     >>> threshold(ragged([[0.5, 2.0], []]), 1.0, -1.0).tolist()
     [[-1.0, 2.0], []]
     """
-    given = (("the threshold", threshold), ("the value", value))
-    at, value = (v if isinstance(v, int) else static_number(name, v) for name, v in given)
+    numbers = (("the threshold", threshold), ("the value", value))
+    at, value = (v if isinstance(v, int) else static_number(name, v) for name, v in numbers)
     if kind(operand(x).dtype) in ("int", "uint") and value % 1:
         raise TypeError(error_text(f"a value of dtype {x.dtype}", f"{value}", "Convert `x` first."))
     return elementwise(_threshold, x, at=at, value=value)

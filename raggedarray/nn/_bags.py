@@ -87,18 +87,20 @@ def _bag(ids: RaggedArray, table: Array, weights: Array | None, *, mode: str) ->
         table = xp.astype(table, k.dtype("float64", table) if weights is None else weights.dtype)
     out = table.dtype if weights is None else xp.result_type(table, weights)
     flat = xp.reshape(table, (table.shape[0], prod(item)))
-    found = k.bag("max" if mode == "max" else "sum", flat, ids.values, weights, splits)
+    reduced = k.bag("max" if mode == "max" else "sum", flat, ids.values, weights, splits)
     lengths = splits[1:] - splits[:-1]
     if mode == "mean" and weights is None:
-        found = found / xp.astype(column(xp.where(lengths > 0, lengths, xp.ones_like(lengths)), found), found.dtype)
+        reduced = reduced / xp.astype(
+            column(xp.where(lengths > 0, lengths, xp.ones_like(lengths)), reduced), reduced.dtype
+        )
     elif mode == "mean":
         wide = xp.astype(weights, xp.float32) if is_half(cast(Any, weights).dtype) else weights
         total = k.segment_reduce("sum", cast(Any, wide), Segments(num, splits=splits))
         total = xp.where(lengths == 0, xp.ones_like(total), total)
         total = xp.where(total == 0, xp.asarray(float("nan"), dtype=total.dtype), total)
-        found = found / xp.astype(column(total, found), found.dtype)
-    found = xp.where(column(lengths > 0, found), found, xp.zeros_like(found))
-    return xp.reshape(xp.astype(found, out, copy=False), (num, *item))
+        reduced = reduced / xp.astype(column(total, reduced), reduced.dtype)
+    reduced = xp.where(column(lengths > 0, reduced), reduced, xp.zeros_like(reduced))
+    return xp.reshape(xp.astype(reduced, out, copy=False), (num, *item))
 
 
 def one_hot(ids: Any, num_classes: int, /, *, dtype: DType | None = None) -> Any:

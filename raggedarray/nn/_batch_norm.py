@@ -34,13 +34,13 @@ def batch_norm(
     >>> mean, var.round(3)
     (array([0.3]), array([1.3]))
     """
-    given: Any = running
-    if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
-        got = f"{len(given)} arrays" if isinstance(given, tuple | list) else describe(given)
+    statistics: Any = running
+    if statistics is not None and not (isinstance(statistics, tuple | list) and len(statistics) == 2):
+        got = f"{len(statistics)} arrays" if isinstance(statistics, tuple | list) else describe(statistics)
         raise ValueError(error_text("running= (mean, variance)", got, "Pass a pair."))
     training = check_bool("training", training)
     momentum, eps = check_real_scalar("momentum", momentum), check_real_scalar("eps", eps)
-    parts = (*(given or (None, None)), weight, bias)
+    parts = (*(statistics or (None, None)), weight, bias)
     has = tuple(a is not None for a in parts)
     x = contiguous(x) if isinstance(x, RaggedArray) else operand(x)
     k, (x, *moved) = to_common_backend((x, *(a for a in parts if a is not None)))
@@ -84,7 +84,7 @@ def _plain(x: Array, eps: Any, momentum: Any, *parts: Array, has: Any, training:
 
 
 def _normalized(
-    given: Array, wide: Array, total: Any, spread: Any, count: Array, eps: Any, momentum: Any, parts: Any, has: Any,
+    original: Array, wide: Array, total: Any, spread: Any, count: Array, eps: Any, momentum: Any, parts: Any, has: Any,
     training: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Values, mean and variance; ``spread`` gives ``[1, channels]`` to every slot, and 0 to slack."""
@@ -111,5 +111,5 @@ def _normalized(
     y = (wide - spread(mean)) * spread(scale)
     if has[3]:
         y = y + spread(rest.pop(0))
-    out = given.dtype if kind(given.dtype) == "float" else wide.dtype
+    out = original.dtype if kind(original.dtype) == "float" else wide.dtype
     return xp.astype(y, out, copy=False), xp.reshape(old_mean, row[-1:]), xp.reshape(old_var, row[-1:])

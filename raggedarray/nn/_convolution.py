@@ -81,22 +81,22 @@ def _conv(
 ) -> tuple[Array, Array | None]:
     xp, k = namespace(v), kernels(v)
     out = xp.result_type(v, kernel)
-    found = taps(v, p, w, 0)
+    columns = taps(v, p, w, 0)
     total: Any = None
     step = w.size if kernel.shape[1] == 1 and groups > 1 else AT_ONCE
-    if found.every is not None and groups == 1:
+    if columns.every is not None and groups == 1:
         size = w.size * kernel.shape[1]
-        total = k.contract(xp.reshape(found.every, (-1, size)), xp.reshape(kernel, (size, kernel.shape[2])))
+        total = k.contract(xp.reshape(columns.every, (-1, size)), xp.reshape(kernel, (size, kernel.shape[2])))
     else:
-        each = found.places()
+        each = columns.places()
         for first in range(0, w.size, step):
             part = _product(each[first : first + step], kernel[first : min(first + step, w.size), ...], groups)
             total = part if total is None else total + part
-    total = found.finish(total)
+    total = columns.finish(total)
     if bias is not None:
         total = total + xp.astype(xp.reshape(bias, (1, bias.shape[0])), total.dtype, copy=False)
-    splits = p.splits if found.splits is None else found.splits
-    return k.mask_gradient(xp.astype(total, out, copy=False), splits), found.splits
+    splits = p.splits if columns.splits is None else columns.splits
+    return k.mask_gradient(xp.astype(total, out, copy=False), splits), columns.splits
 
 
 def _widen(x: Array) -> Array:

@@ -110,12 +110,12 @@ def _states(y: RaggedArray, classes: int, limit: int, blank: int) -> tuple[Array
     at = xp.arange(limit, dtype=splits.dtype)[None, :]
     inside = xp.broadcast_to(at, (nrows, limit)) < counts[:, None]
     index = xp.where(inside, splits[:-1, None] + at, xp.asarray(y.capacity, dtype=splits.dtype))
-    found = xp.reshape(k.pick(y.values, xp.reshape(index, (nrows * limit,))), (nrows, limit))
-    unknown = (found < 0) | (found >= classes) | (found == blank)
-    found = xp.where(inside & ~unknown, found, xp.asarray(blank, dtype=found.dtype))
-    blanks = xp.full((nrows, limit), blank, dtype=found.dtype)
-    both = xp.reshape(xp.stack((blanks, found), axis=2), (nrows, 2 * limit))
-    states = xp.concat((both, xp.full((nrows, 1), blank, dtype=found.dtype)), axis=1)
+    state_classes = xp.reshape(k.pick(y.values, xp.reshape(index, (nrows * limit,))), (nrows, limit))
+    unknown = (state_classes < 0) | (state_classes >= classes) | (state_classes == blank)
+    state_classes = xp.where(inside & ~unknown, state_classes, xp.asarray(blank, dtype=state_classes.dtype))
+    blanks = xp.full((nrows, limit), blank, dtype=state_classes.dtype)
+    both = xp.reshape(xp.stack((blanks, state_classes), axis=2), (nrows, 2 * limit))
+    states = xp.concat((both, xp.full((nrows, 1), blank, dtype=state_classes.dtype)), axis=1)
     bad = xp.any(inside & unknown, axis=1) if limit else xp.zeros((nrows,), dtype=xp.bool)
     return xp.astype(states, splits.dtype, copy=False), counts, bad
 

@@ -125,5 +125,5 @@ def _embedding(ids: RaggedArray, table: Array) -> Array:
 def _embedding_plain(ids: Array, table: Array) -> Array:
     flat = namespace(ids).reshape(ids, (-1,))
     used = namespace(ids).asarray(flat.shape[0], dtype=namespace(ids).int32)
-    found = kernels(table).embedding(never_empty(table), flat, used)
-    return namespace(table).reshape(found, (*ids.shape, *table.shape[1:]))
+    vectors = kernels(table).embedding(never_empty(table), flat, used)
+    return namespace(table).reshape(vectors, (*ids.shape, *table.shape[1:]))

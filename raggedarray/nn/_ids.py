@@ -46,17 +46,17 @@ def check_ids(ids: Any, size: int, *, what: str = "ids", ignore: int | None = No
         host = k.host(values)
         used = host[: used_entries(ids)[-1]] if isinstance(ids, RaggedArray) else host.reshape(-1)
         bad = (used < 0) | (used >= size)
-        found = (bad if ignore is None else bad & (used != ignore)).nonzero()
-        if found[0].size:
-            at = tuple(int(axis[0]) for axis in found)
+        bad_at = (bad if ignore is None else bad & (used != ignore)).nonzero()
+        if bad_at[0].size:
+            at = tuple(int(axis[0]) for axis in bad_at)
             raise IndexError(error_text(expected, f"{used[at]} at slot {at[0]}", advice))
     elif k.checking():
         values = widened(values)
-        known = (values >= 0) & (values < size)
+        valid = (values >= 0) & (values < size)
         if ignore is not None:
-            known = known | (values == ignore)
+            valid = valid | (values == ignore)
         if isinstance(ids, RaggedArray):
             mask = xp.reshape(ids.used_mask(), (ids.capacity, *(1,) * len(ids.inner_shape)))
-            known = known | ~mask
-        seen = xp.where(known, xp.zeros_like(values), values)
-        k.check(xp.all(known), error_text(expected, "{low} to {high}", advice), low=xp.min(seen), high=xp.max(seen))
+            valid = valid | ~mask
+        seen = xp.where(valid, xp.zeros_like(values), values)
+        k.check(xp.all(valid), error_text(expected, "{low} to {high}", advice), low=xp.min(seen), high=xp.max(seen))

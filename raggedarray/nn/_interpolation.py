@@ -54,28 +54,28 @@ def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: i
     return with_rows_of(x, values, splits)
 
 
-def _lengths(x: RaggedArray, p: RowPartition, given: Any, capacity: int | None) -> tuple[Array, int, Any]:
+def _lengths(x: RaggedArray, p: RowPartition, wanted: Any, capacity: int | None) -> tuple[Array, int, Any]:
     """New lengths of the innermost rows (0 in slack), a static size for them, and whether they fit."""
     k, like = kernels(p.splits), p.splits
     capacity = None if capacity is None else sizes_of(capacity)
-    if is_array(given) and given.ndim == 0 and kernels(given).is_concrete(given):
-        given = sizes_of(given)
-    if not is_array(given):
-        n = sizes_of(given)
+    if is_array(wanted) and wanted.ndim == 0 and kernels(wanted).is_concrete(wanted):
+        wanted = sizes_of(wanted)
+    if not is_array(wanted):
+        n = sizes_of(wanted)
         if n < 0:
             raise ValueError(error_text("lengths of at least 0", f"{n}", "Pass a length."))
         _need_index(p.nrows * n, like)
         same = k.call(_same_length, x, n if p.nrows else 0, nrows=p.nrows)
         return (same, p.nrows * n, True) if capacity is None else _within(same, capacity, like)
     shape = x.shape[: x.ragged_rank]
-    if tuple(given.shape) != shape or kind(given.dtype) not in ("int", "uint"):
-        got = f"{given.dtype} {given.shape}"
+    if tuple(wanted.shape) != shape or kind(wanted.dtype) not in ("int", "uint"):
+        got = f"{wanted.dtype} {wanted.shape}"
         raise ValueError(error_text(f"lengths: integers of shape {shape}", got, "Pass one per row."))
-    if isinstance(given, RaggedArray):
-        given = move_to(k, widened(given, k)).used_values()
-        flat = k.call(_masked, given, nrows=p.nrows)
+    if isinstance(wanted, RaggedArray):
+        wanted = move_to(k, widened(wanted, k)).used_values()
+        flat = k.call(_masked, wanted, nrows=p.nrows)
     else:
-        flat = k.index(given)
+        flat = k.index(wanted)
     return _within(flat, capacity, like)
 
 
@@ -135,8 +135,8 @@ def _same_length(x: RaggedArray, n: Any, *, nrows: int) -> Array:
 
 def _resample(v: Array, p: RowPartition, wanted: Array, ok: Any, *, size: int, method: str) -> tuple[Array, Array]:
     xp, k = namespace(v), kernels(v)
-    made = RowPartition(splits_of(wanted))
-    splits = made.splits
+    partition = RowPartition(splits_of(wanted))
+    splits = partition.splits
     row = parents(RowPartition(splits), size, splits)
     at = positions(RowPartition(splits), row)
     starts, length, n = (k.pick(a, row) for a in (p.splits[:-1], p.lengths, wanted))

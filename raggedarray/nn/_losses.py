@@ -6,7 +6,7 @@ same capacity). A mean over nothing, of an empty row or an empty batch, is 0, an
 in float32 at least and returned in the dtype of the operands. Slack counts nowhere. Plain arrays are taken too.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._array import RaggedArray
 from .._errors import error_text
@@ -50,8 +50,8 @@ def cross_entropy(
     sane = in_range("label_smoothing from 0 to 1", label_smoothing, "Pass a share.", low=0, high=1)
     ignore_index = None if ignore_index is None else sizes_of(ignore_index)
     logits, targets = operand(logits), operand(targets)
-    given = (logits, targets) if weight is None else (logits, targets, weight)
-    logits, targets, *rest = map(packed, given)
+    operands = (logits, targets) if weight is None else (logits, targets, weight)
+    logits, targets, *rest = map(packed, operands)
     moved = targets
     if kind(targets.dtype) in ("int", "uint"):
         moved = widened(targets, common([a.values if isinstance(a, RaggedArray) else a for a in (logits, targets)]))
@@ -76,11 +76,8 @@ def cross_entropy(
         need_ids(y, "targets")
         ignore_index = ignore_index if ignore_index is not None and holds(y, ignore_index) else None
         check_ids(targets, classes, what="targets", ignore=ignore_index)
-    static = {
-        "ignore": ignore_index,
-        "reduction": reduction,
-        "smooth": not is_scalar(label_smoothing) or label_smoothing != 0,
-    }
+    smooth = not is_scalar(label_smoothing) or label_smoothing != 0
+    static = {"settings": _Settings(ignore_index, smooth, reduction)}
     w = rest[0] if rest else None
     if not isinstance(z, RaggedArray):
         return fill_unless(k.call(_cross_entropy, None, z, y, w, label_smoothing, states=None, **static), sane)
@@ -95,10 +92,18 @@ def _with_last_axis(v: Array) -> Array:
     return v[..., None]
 
 
+class _Settings(NamedTuple):
+    """Static options of `_cross_entropy`."""
+
+    ignore: int | None
+    smooth: bool
+    reduction: str
+
+
 def _cross_entropy(
-    t: RaggedArray | None, z: Any, y: Any, w: Array | None, smoothing: Any, *, states: Any, ignore: int | None,
-    smooth: bool, reduction: str,
-) -> Array:  # fmt: skip
+    t: RaggedArray | None, z: Any, y: Any, w: Array | None, smoothing: Any, *, states: Any, settings: _Settings
+) -> Array:
+    """Of logits ``z``, and of ids or probabilities ``y``, laid out over ``t``."""
     used = None
     if t is not None:
         z, y = lay_out(BroadcastPlan(t, (z, y), states))
@@ -107,31 +112,35 @@ def _cross_entropy(
     wide = accumulator(z, "float")
     z, y = xp.astype(z, wide, copy=False), _clean(y, used)
     w = None if w is None else xp.astype(never_empty(w), wide, copy=False)
-    every = None if w is None else xp.reshape(w, (*(1,) * (z.ndim - 1), w.shape[0]))
+    by_class = None if w is None else xp.reshape(w, (*(1,) * (z.ndim - 1), w.shape[0]))
     total = dense_logsumexp(z, axis=-1, keepdims=True, where=None, length=None)
+
+    def expected(shares: Array | None) -> Array:
+        """Minus the log probabilities of the classes, each times its weight, in these shares (None: all alike)."""
+        minus_log = _clean(total - z, used)  # before it meets weights, whose gradient contracts over slots
+        for factor in (shares, by_class):
+            minus_log = minus_log if factor is None else minus_log * factor
+        return xp.sum(minus_log, axis=-1)
+
     if kind(y.dtype) == "float":
         y = xp.astype(y, wide, copy=False)
-        if smooth:
+        if settings.smooth:
             y = y * (1 - smoothing) + smoothing / z.shape[-1]
-        apart = _clean(total - z, used)  # before it meets weights, whose gradient contracts over slots
-        loss = xp.sum(apart * (y if every is None else y * every), axis=-1)
-        return reduced(t, _clean(loss, used), None, reduction, out)
+        return reduced(t, _clean(expected(y), used), None, settings.reduction, out)
     y = y[..., 0] if t is not None else y
-    counts = None if ignore is None else y != ignore
-    known = (y >= 0) & (y < z.shape[-1])
-    at = xp.where(known, y, xp.zeros_like(y))
+    valid = (y >= 0) & (y < z.shape[-1])
+    at = xp.where(valid, y, xp.zeros_like(y))
     loss = _clean(total[..., 0] - _entry(z, at), used)
     share = None if w is None else xp.reshape(xp.take(w, xp.reshape(at, (-1,)), axis=0), at.shape)
     loss = loss if share is None else loss * share
-    if smooth:
-        apart = _clean(total - z, used)
-        mixed = xp.sum(apart if every is None else apart * every, axis=-1)
-        loss = loss * (1 - smoothing) + mixed * (smoothing / z.shape[-1])
-    loss = xp.where(known, loss, xp.asarray(float("nan"), dtype=loss.dtype))
-    if counts is not None:
+    if settings.smooth:
+        loss = loss * (1 - smoothing) + expected(None) * (smoothing / z.shape[-1])
+    loss = xp.where(valid, loss, xp.asarray(float("nan"), dtype=loss.dtype))
+    if settings.ignore is not None:
+        counts = y != settings.ignore
         loss = xp.where(counts, loss, xp.zeros_like(loss))
         share = xp.astype(counts, wide) if share is None else xp.where(counts, share, xp.zeros_like(share))
-    return reduced(t, _clean(loss, used), share, reduction, out)
+    return reduced(t, _clean(loss, used), share, settings.reduction, out)
 
 
 def _entry(z: Array, at: Array) -> Array:
@@ -264,8 +273,8 @@ def _pointwise(
 def _pointwise_body(
     t: RaggedArray | None, *args: Any, f: Any, states: Any, reduction: str, operands: int, **static: Any
 ) -> Array:
-    given, scalars = list(args[:operands]), args[operands:]
-    laid = given if t is None else lay_out(BroadcastPlan(t, tuple(given), states))
+    terms, scalars = list(args[:operands]), args[operands:]
+    laid = terms if t is None else lay_out(BroadcastPlan(t, tuple(terms), states))
     arrays = [a for a in laid if not is_scalar(a)]
     xp = namespace(arrays[0])
     floats = [a for a in arrays if kind(a.dtype) == "float"]  # not their dtypes: a traced number is a weak array

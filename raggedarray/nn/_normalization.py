@@ -77,9 +77,9 @@ def _softmax_body(x: RaggedArray, *, axes: Axes, log: bool) -> Array:
 
 def _segments(x: RaggedArray, axes: Axes, v: Array) -> Segments:
     if axes.block:
-        found = Frame(x, axes, None).groups
-        assert found is not None
-        return found.segments
+        groups = Frame(x, axes, None).groups
+        assert groups is not None
+        return groups.segments
     columns = entry_counts(x.partitions, x.capacity)[1]  # at most; they are ids only, so more costs nothing
     return group(x.partitions, axes.levels, x.capacity, columns, v).segments
 
@@ -108,9 +108,9 @@ def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1
 def _normalize(x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center: bool) -> Any:
     eps = check_real_scalar("eps", eps)
     _need_real(x)
-    given = [a for a in (x, weight, bias) if a is not None]
+    operands = [a for a in (x, weight, bias) if a is not None]
     has = (weight is not None, bias is not None)
-    k, moved = to_common_backend(tuple(given))
+    k, moved = to_common_backend(tuple(operands))
     for a in moved[1:]:
         if isinstance(a, RaggedArray) and not isinstance(x, RaggedArray):
             plain_only("plain parameters for plain values", a)
@@ -142,7 +142,7 @@ def _normalize_rows(met: BroadcastPlan, axes: Axes, eps: float, center: bool, ha
     count = 1 if flat else len(block.axes)
     inside = (rank,) if flat else tuple(rank + r for r in axes.block)
     axis = (*axes.levels, *inside, *(a + rank - 1 + count for a in axes.inner))
-    weight, bias = (others.pop(0) if there else None for there in has)
+    weight, bias = (others.pop(0) if present else None for present in has)
     out = _normalize(rows, weight, bias, axis=axis, eps=eps, center=center)
     return as_block(x, out)
 
@@ -171,9 +171,9 @@ def _standardized(f: Frame, v: Array, eps: Any, center: bool) -> Array:
     return v * f.spread(1 / xp.sqrt(f.reduce("sum", v * v) / n + eps))
 
 
-def _affine(v: Array, given: Array, more: list[Any], has: Has) -> Array:
+def _affine(v: Array, original: Array, more: list[Any], has: Has) -> Array:
     xp = namespace(v)
-    out = given.dtype if kind(given.dtype) == "float" else v.dtype
+    out = original.dtype if kind(original.dtype) == "float" else v.dtype
     if has[0]:
         v = v * more[0]
     if has[1]:
@@ -185,8 +185,8 @@ def _normalize_dense(
     v: Array, *more_and_eps: Any, axes: tuple[int, ...], center: bool, has: tuple[bool, bool]
 ) -> Array:
     *more, eps = more_and_eps
-    xp, given = namespace(v), v
+    xp, original = namespace(v), v
     v = xp.astype(v, accumulator(v, "float"), copy=False)
     if center:
         v = v - xp.mean(v, axis=axes, keepdims=True)
-    return _affine(v / xp.sqrt(xp.mean(v * v, axis=axes, keepdims=True) + eps), given, more, has)
+    return _affine(v / xp.sqrt(xp.mean(v * v, axis=axes, keepdims=True) + eps), original, more, has)

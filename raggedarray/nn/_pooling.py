@@ -81,13 +81,13 @@ def _ragged(v: Array, p: RowPartition, *, w: Window, how: str) -> tuple[Array, A
     xp = namespace(v)
     long = w.size > UNROLLED
     if how == "max":
-        found = taps(v, p, w, identity("max", v.dtype, xp))
-        best = _largest_of_many(found.every) if long else _largest(found.places())
-        return found.finish(best), found.splits
+        columns = taps(v, p, w, identity("max", v.dtype, xp))
+        best = _largest_of_many(columns.every) if long else _largest(columns.places())
+        return columns.finish(best), columns.splits
     wide = xp.astype(v, accumulator(v, "float"), copy=False)
-    found = taps(wide, p, w, 0)
-    total = xp.sum(found.every, axis=1, dtype=wide.dtype) if long else _sum(found.places())
-    return found.finish(_mean(total, column(xp.astype(found.elements(), wide.dtype), v), v)), found.splits
+    columns = taps(wide, p, w, 0)
+    total = xp.sum(columns.every, axis=1, dtype=wide.dtype) if long else _sum(columns.places())
+    return columns.finish(_mean(total, column(xp.astype(columns.elements(), wide.dtype), v), v)), columns.splits
 
 
 def _largest(each: Sequence[Array]) -> Array:
@@ -113,9 +113,9 @@ def _sum(each: Sequence[Array]) -> Array:
     return total
 
 
-def _mean(total: Array, count: Array, given: Array) -> Array:
+def _mean(total: Array, count: Array, original: Array) -> Array:
     out = total / count
-    return namespace(given).astype(out, given.dtype if kind(given.dtype) == "float" else out.dtype, copy=False)
+    return namespace(original).astype(out, original.dtype if kind(original.dtype) == "float" else out.dtype, copy=False)
 
 
 def global_max_pool(x: Any, /, *, axis: Axis = 1, length: int | None = None) -> Any:

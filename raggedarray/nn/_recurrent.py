@@ -99,12 +99,16 @@ def _layer(
     biases = tuple(bias) if pair else (bias, None)
     if states > 1 and not (initial is None or isinstance(initial, tuple | list)):
         raise TypeError(error_text("a pair (h, c) as `initial`", describe(initial), "Pass a tuple."))
-    given = () if initial is None else tuple(initial) if states > 1 else (initial,)
-    if len(biases) != 2 or len(given) not in (0, states):
-        what = ("one bias or a pair", len(biases)) if len(biases) != 2 else (f"{states} initial states", len(given))
+    states_before = () if initial is None else tuple(initial) if states > 1 else (initial,)
+    if len(biases) != 2 or len(states_before) not in (0, states):
+        what = (
+            ("one bias or a pair", len(biases))
+            if len(biases) != 2
+            else (f"{states} initial states", len(states_before))
+        )
         raise ValueError(error_text(what[0], str(what[1]), "Pass (input, hidden) biases, (h, c) states."))
-    known = [b for b in biases if b is not None]
-    k, moved = to_common_backend((x, w_ih, w_hh, *known, *given))
+    present = [b for b in biases if b is not None]
+    k, moved = to_common_backend((x, w_ih, w_hh, *present, *states_before))
     x, w_ih, w_hh, *rest = moved
     taken = iter(rest)
     biases = tuple(None if b is None else next(taken) for b in biases)
@@ -141,16 +145,16 @@ def _run(
     reverse: bool, limit: int | None,
 ) -> tuple[Array, tuple[Array, ...]]:  # fmt: skip
     xp = namespace(values)
-    given = [values, *weights, *(b for b in biases if b is not None), *initial]
-    out, wide = common_dtype(given)
+    operands = [values, *weights, *(b for b in biases if b is not None), *initial]
+    out, wide = common_dtype(operands)
     if not initial:
         initial = (xp.zeros((rows.nrows, weights[1].shape[0]), dtype=wide),) * states
     values, weights, biases, initial = cast((values, weights, biases, initial), wide)
-    made, final = kernels(values).recurrence(
+    outputs, final = kernels(values).recurrence(
         how, values, weights, biases, initial, rows.splits, reverse=reverse, limit=limit
     )
-    made, final = cast((made, final), out)
-    return fill_unless(made, ok), tuple(fill_unless(s, ok) for s in final)
+    outputs, final = cast((outputs, final), out)
+    return fill_unless(outputs, ok), tuple(fill_unless(s, ok) for s in final)
 
 
 def linear_recurrence(
@@ -214,8 +218,8 @@ def _run_linear(
     a = xp.asarray(a, dtype=b.dtype) if is_scalar(a) else a
     out, wide = common_dtype([a, b, *initial], kinds=("float", "complex"))
     a, b, initial = cast((xp.broadcast_to(a, b.shape), b, initial), wide)
-    made = kernels(b).linear_recurrence(a, b, initial[0] if initial else None, rows.splits, reverse=reverse)
-    return fill_unless(cast(made, out), ok)
+    outputs = kernels(b).linear_recurrence(a, b, initial[0] if initial else None, rows.splits, reverse=reverse)
+    return fill_unless(cast(outputs, out), ok)
 
 
 def scan(
@@ -267,8 +271,8 @@ def scan(
     step = Stepper(f, tree, held, structure)
     carry, ys = k.scan_rows(step, carry, values, last.splits, steps=steps, reverse=reverse)
     ended = [per_row(first, fill_unless(c, ok)) for c in carry]
-    made = [RaggedArray(fill_unless(y, ok), first.partitions) for y in ys]
-    return tree.unflatten(held, ended), tree.unflatten(step.structure, made)
+    results = [RaggedArray(fill_unless(y, ok), first.partitions) for y in ys]
+    return tree.unflatten(held, ended), tree.unflatten(step.structure, results)
 
 
 def _is_ragged(x: Any) -> bool:

@@ -114,19 +114,19 @@ def same_rows(xs: list[RaggedArray]) -> tuple[RaggedArray, list[Array]]:
 class Stepper:
     """A function of pytrees as one of lists of arrays, which checks what it returns."""
 
-    def __init__(self, f: Callable[[Any, Any], tuple[Any, Any]], tree: Any, held: Any, given: Any) -> None:
-        self._f, self._tree, self._held, self._given = f, tree, held, given
+    def __init__(self, f: Callable[[Any, Any], tuple[Any, Any]], tree: Any, held: Any, element: Any) -> None:
+        self._f, self._tree, self._held, self._given = f, tree, held, element
         self.structure: Any = None
         """Of the outputs, once it has been called."""
 
     def __call__(self, carry: list[Array], element: list[Array]) -> tuple[list[Array], list[Array]]:
         """``f(carry, element)``."""
         tree = self._tree
-        made: Any = self._f(tree.unflatten(self._held, carry), tree.unflatten(self._given, element))
-        if not (isinstance(made, tuple | list) and len(made) == 2):
-            got = f"{len(made)} results" if isinstance(made, tuple | list) else describe(made)
+        result: Any = self._f(tree.unflatten(self._held, carry), tree.unflatten(self._given, element))
+        if not (isinstance(result, tuple | list) and len(result) == 2):
+            got = f"{len(result)} results" if isinstance(result, tuple | list) else describe(result)
             raise TypeError(error_text("`f` to return a pair (carry, output)", got, "Return both."))
-        new, y = made
+        new, y = result
         after, held = tree.flatten(new, None)
         ys, self.structure = tree.flatten(y, None)
         if held != self._held:

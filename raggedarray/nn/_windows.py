@@ -137,14 +137,14 @@ class Taps(NamedTuple):
 def taps(v: Array, p: RowPartition, w: Window, fill: Any) -> Taps:
     """Windows along rows that lie end to end in ``v``: ``[capacity, *item]``; ``fill`` stands for padding."""
     xp, k = namespace(v), kernels(v)
-    made = None if w.keeps else RowPartition(splits_of(w.count(p.lengths)))
+    partition = None if w.keeps else RowPartition(splits_of(w.count(p.lengths)))
     nothing = xp.asarray(fill, dtype=v.dtype)
     if w.stride == 1 and w.size <= UNROLLED:
-        each, known = _shifted(v, p, w, nothing)
-        kept = None if made is None else _kept(p, made, v, w)
-        return Taps(None if made is None else made.splits, kept, tuple(each), tuple(known))
-    rows = p if made is None else made
-    size = v.shape[0] if made is None else k.bound(made.splits[-1], w.limit(v.shape[0], p.nrows))
+        each, valid = _shifted(v, p, w, nothing)
+        kept = None if partition is None else _kept(p, partition, v, w)
+        return Taps(None if partition is None else partition.splits, kept, tuple(each), tuple(valid))
+    rows = p if partition is None else partition
+    size = v.shape[0] if partition is None else k.bound(partition.splits[-1], w.limit(v.shape[0], p.nrows))
     row = parents(rows, size, rows.splits)
     starts, lengths = k.pick(p.splits[:-1], row), k.pick(p.lengths, row)
     first = positions(rows, row) * w.stride - w.before(lengths)
@@ -156,7 +156,7 @@ def taps(v: Array, p: RowPartition, w: Window, fill: Any) -> Taps:
     every = xp.reshape(k.pick(v, xp.reshape(index, (-1,))), (size, w.size, *v.shape[1:]))
     if fill:
         every = xp.where(xp.reshape(inside, (size, w.size, *(1,) * (v.ndim - 1))), every, nothing)
-    return Taps(None if made is None else made.splits, every=every, inside=inside)
+    return Taps(None if partition is None else partition.splits, every=every, inside=inside)
 
 
 def _gathered(v: Array, p: RowPartition, w: Window, nothing: Array, splits: Array, at: tuple[Array, ...]) -> Taps:
@@ -165,14 +165,14 @@ def _gathered(v: Array, p: RowPartition, w: Window, nothing: Array, splits: Arra
     missing = xp.asarray(v.shape[0], dtype=starts.dtype)
     if k.has_exact_sizes:  # the zero that a missing index gives, once for all taps
         v = xp.concat((v, xp.zeros((1, *v.shape[1:]), dtype=v.dtype)))
-    each, known = [], []
+    each, valid = [], []
     for j in range(w.size):
-        there = first + j * w.dilation
-        inside = (row < p.nrows) & (there >= 0) & (there < lengths)
-        tap = k.pick(v, xp.where(inside, starts + there, missing))
+        slot = first + j * w.dilation
+        inside = (row < p.nrows) & (slot >= 0) & (slot < lengths)
+        tap = k.pick(v, xp.where(inside, starts + slot, missing))
         each.append(xp.where(column(inside, tap), tap, nothing))
-        known.append(inside)
-    return Taps(splits, None, tuple(each), tuple(known))
+        valid.append(inside)
+    return Taps(splits, None, tuple(each), tuple(valid))
 
 
 def _shifted(v: Array, p: RowPartition, w: Window, nothing: Array) -> tuple[list[Array], list[Array]]:
@@ -188,22 +188,22 @@ def _shifted(v: Array, p: RowPartition, w: Window, nothing: Array) -> tuple[list
             [xp.broadcast_to(edge, (before, *a.shape[1:])), a, xp.broadcast_to(edge, (after, *a.shape[1:]))]
         )
 
-    wide, mine = around(v, nothing), around(ids, xp.asarray(-1, dtype=ids.dtype))
-    each, known = [], []
-    for there in range(first, first + w.extent, w.dilation):
-        j = min(max(there, -n), n) + before  # farther away there is but padding
-        inside = (mine[j : j + n] == ids) & used
+    wide, padded_ids = around(v, nothing), around(ids, xp.asarray(-1, dtype=ids.dtype))
+    each, valid = [], []
+    for shift in range(first, first + w.extent, w.dilation):
+        j = min(max(shift, -n), n) + before  # farther away there is but padding
+        inside = (padded_ids[j : j + n] == ids) & used
         each.append(xp.where(column(inside, v), wide[j : j + n, ...], nothing))
-        known.append(inside)
-    return each, known
+        valid.append(inside)
+    return each, valid
 
 
-def _kept(p: RowPartition, made: RowPartition, v: Array, w: Window) -> Array:
+def _kept(p: RowPartition, partition: RowPartition, v: Array, w: Window) -> Array:
     """Slot at which each window begins; one past the last in slack."""
-    xp, k = namespace(made.splits), kernels(made.splits)
-    size = k.bound(made.splits[-1], w.limit(v.shape[0], p.nrows))
-    row = parents(made, size, made.splits)
-    index = k.pick(p.splits[:-1], row) + positions(made, row)
+    xp, k = namespace(partition.splits), kernels(partition.splits)
+    size = k.bound(partition.splits[-1], w.limit(v.shape[0], p.nrows))
+    row = parents(partition, size, partition.splits)
+    index = k.pick(p.splits[:-1], row) + positions(partition, row)
     return xp.where(row < p.nrows, index, xp.asarray(v.shape[0], dtype=index.dtype))
 
 

@@ -110,8 +110,8 @@ def _draw(how: str, key: Any, like: Any, dtype: DType | None, kinds: tuple[str, 
     if kind(dtype) not in kinds:
         raise TypeError(error_text(f"a dtype of kind {kinds[0]}", f"{dtype}", "Pass `dtype=`."))
     static = all(isinstance(b, int) for b in bounds)  # as arguments of a compiled body they would have to fit int32
-    given = {"bounds": bounds} if static else {}
-    drawn = k.call(_random, key, values, *(() if static else bounds), how=how, dtype=dtype, **given)
+    bound_options = {"bounds": bounds} if static else {}
+    drawn = k.call(_random, key, values, *(() if static else bounds), how=how, dtype=dtype, **bound_options)
     return RaggedArray(drawn, like.partitions) if isinstance(like, RaggedArray) else drawn
 
 

@@ -23,8 +23,8 @@ def assert_matches(
     rows = zip(*(unbind(asarray(x, xp="numpy")) for x in xs), strict=True)
     want = [np.asarray(per_component(*components)) for components in rows]
     got = f(*xs)
-    found = unbind(asarray(got, xp="numpy")) if isinstance(got, RaggedArray) else np.asarray(got)
-    if len(found) != len(want):
-        raise AssertionError(f"assert_matches: expected {len(want)} rows, got {len(found)}.")
-    for i, (a, b) in enumerate(zip(found, want, strict=True)):
+    got_rows = unbind(asarray(got, xp="numpy")) if isinstance(got, RaggedArray) else np.asarray(got)
+    if len(got_rows) != len(want):
+        raise AssertionError(f"assert_matches: expected {len(want)} rows, got {len(got_rows)}.")
+    for i, (a, b) in enumerate(zip(got_rows, want, strict=True)):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, err_msg=f"row {i}")

@@ -54,8 +54,8 @@ def from_blocks(
         got = f"shape {tuple(buffer.shape)}" if is_array(buffer) else type(buffer).__name__
         raise ValueError(error_text("a buffer with a first axis", got, "Pass an array of slots."))
     numeric(buffer)
-    given = [a for a in (sizes, strides, offsets) if is_array(a)]
-    k = next((kernels(a) for a in (buffer, *given) if kernels(a).name != "numpy"), kernels(buffer))
+    arrays = [a for a in (sizes, strides, offsets) if is_array(a)]
+    k = next((kernels(a) for a in (buffer, *arrays) if kernels(a).name != "numpy"), kernels(buffer))
     sizes = table("sizes", integers(k, "sizes", sizes), 2)
     buffer = buffer if kernels(buffer) is k else k.asarray(buffer)
     n, r = sizes.shape
@@ -107,11 +107,11 @@ def is_contiguous(x: RaggedArray) -> bool:
         return False
     flat = packed(block)
     sizes = k.host(block.sizes)
-    there = (sizes > 0).all(axis=1) & all(n != 0 for n in block.axes if n is not None)
+    has_elements = (sizes > 0).all(axis=1) & all(n != 0 for n in block.axes if n is not None)
     for r, (have, want) in enumerate(zip(steps(block), steps(flat), strict=True)):
         size = block.axes[r]
         long = (sizes[:, sum(n is None for n in block.axes[:r])] > 1) if size is None else size > 1
-        if bool(((k.host(have) != k.host(want)) & there & long).any()):
+        if bool(((k.host(have) != k.host(want)) & has_elements & long).any()):
             return False
     begin = k.host(component_splits(flat))[:-1]
-    return block.offsets is None or bool((k.host(block.offsets) == begin)[there].all())
+    return block.offsets is None or bool((k.host(block.offsets) == begin)[has_elements].all())

@@ -101,8 +101,8 @@ def _moved(
         raise DynamicShapeError(error_text("values that can be read", "traced ones", advice))
     if copy is False:
         raise _needs_copy()
-    there = x if x.kernels.name == "numpy" else RaggedArray(x.kernels.host(x.values), host_partitions(x))
-    host = move_to(backend("numpy"), there)
+    on_host = x if x.kernels.name == "numpy" else RaggedArray(x.kernels.host(x.values), host_partitions(x))
+    host = move_to(backend("numpy"), on_host)
     host = host if nrows is None else with_rows(host, nrows)
     dtype = None if dtype is None else k.dtype(dtype, host.values)
     if k.has_exact_sizes:
@@ -184,10 +184,10 @@ def _padded_lengths(x: RaggedArray, length: int | tuple[int, ...] | None) -> tup
     """A static length for each level below axis 0, and whether all rows fit."""
     rows = [n for n in x.shape[1 : x.ndim - len(x.inner_shape)] if n is None]
     length = None if length is None else sizes_of(length, many=True)
-    given = [None] * len(rows) if length is None else [length] if isinstance(length, int) else list(length)
-    if len(given) != len(rows):
+    limits = [None] * len(rows) if length is None else [length] if isinstance(length, int) else list(length)
+    if len(limits) != len(rows):
         raise ValueError(error_text(f"{len(rows)} lengths", f"{length}", "Pass one per ragged axis."))
-    wanted, ok, out = iter(given), True, []
+    wanted, ok, out = iter(limits), True, []
     for size in _sizes(x):
         if isinstance(size, int):
             out.append(size)
@@ -216,49 +216,49 @@ def _slots(partitions: Any, lengths: tuple[int, ...]) -> tuple[Array, Array]:
     like = library(partitions, None)
     xp, k = namespace(like), kernels(like)
     entry = xp.arange(partitions[0].nrows, dtype=like.dtype)
-    known = xp.ones(entry.shape, dtype=xp.bool)
+    filled = xp.ones(entry.shape, dtype=xp.bool)
     block = block_of(partitions)
     rows = partitions if block is None else partitions[:-1]
     for p, n in zip(rows, lengths, strict=False):
         at = xp.arange(n, dtype=like.dtype)[None, :]
         if isinstance(p, RowPartition):
-            safe = xp.where(known, entry, xp.zeros_like(entry))
+            safe = xp.where(filled, entry, xp.zeros_like(entry))
             start, size = k.pick(p.splits[:-1], safe)[:, None], k.pick(p.lengths, safe)[:, None]
-            here = known[:, None] & (at < size)
+            here = filled[:, None] & (at < size)
         else:
-            start, here = entry[:, None] * n, xp.broadcast_to(known[:, None], (entry.shape[0], n))
-        entry, known = xp.reshape(start + at, (-1,)), xp.reshape(here, (-1,))
-    return (entry, known) if block is None else _block_slots(block, lengths[len(rows) :], entry, known)
+            start, here = entry[:, None] * n, xp.broadcast_to(filled[:, None], (entry.shape[0], n))
+        entry, filled = xp.reshape(start + at, (-1,)), xp.reshape(here, (-1,))
+    return (entry, filled) if block is None else _block_slots(block, lengths[len(rows) :], entry, filled)
 
 
 def _block_slots(
-    block: BlockPartition, lengths: tuple[int, ...], component: Array, known: Array
+    block: BlockPartition, lengths: tuple[int, ...], component: Array, filled: Array
 ) -> tuple[Array, Array]:
     """The same for the positions of components."""
     xp, k = namespace(block.sizes), kernels(block.sizes)
-    component = xp.where(known, component, xp.asarray(block.nrows, dtype=component.dtype))
+    component = xp.where(filled, component, xp.asarray(block.nrows, dtype=component.dtype))
     slot = k.pick(starts(block), component)
     for size, step, n in zip(extents(block), steps(block), lengths, strict=True):
         at = xp.arange(n, dtype=component.dtype)[None, :]
         limit: Any = size if isinstance(size, int) else k.pick(size, component)[..., None]
-        known = xp.expand_dims(known, axis=-1) & (at < limit)
+        filled = xp.expand_dims(filled, axis=-1) & (at < limit)
         slot = xp.expand_dims(slot, axis=-1) + xp.expand_dims(k.pick(step, component), axis=-1) * at
-        slot, known, component = (xp.reshape(a, (-1,)) for a in (slot, known, xp.repeat(component, n)))
-    return slot, known
+        slot, filled, component = (xp.reshape(a, (-1,)) for a in (slot, filled, xp.repeat(component, n)))
+    return slot, filled
 
 
 def _to_padded(x: RaggedArray, fill: Array, *, ok: Any, lengths: tuple[int, ...]) -> Array:
     xp = x.xp
-    slot, known = _slots(x.partitions, lengths)
-    found = x.kernels.pick(x.values, xp.where(known, slot, xp.asarray(x.capacity, dtype=slot.dtype)))
-    mask = xp.reshape(known, (known.shape[0], *(1,) * len(x.inner_shape)))
-    out = xp.where(mask, found, xp.reshape(fill, (1,) * found.ndim))
+    slot, filled = _slots(x.partitions, lengths)
+    padded = x.kernels.pick(x.values, xp.where(filled, slot, xp.asarray(x.capacity, dtype=slot.dtype)))
+    mask = xp.reshape(filled, (filled.shape[0], *(1,) * len(x.inner_shape)))
+    out = xp.where(mask, padded, xp.reshape(fill, (1,) * padded.ndim))
     return fill_unless(xp.reshape(out, (x.nrows, *lengths, *x.inner_shape)), ok)
 
 
 def _to_mask(partitions: Any, *, lengths: tuple[int, ...]) -> Array:
-    _, known = _slots(partitions, lengths)
-    return namespace(known).reshape(known, (partitions[0].nrows, *lengths))
+    _, filled = _slots(partitions, lengths)
+    return namespace(filled).reshape(filled, (partitions[0].nrows, *lengths))
 
 
 def from_padded(
@@ -282,8 +282,8 @@ def from_padded(
             raise ValueError(error_text("the mask of the array alone", got, advice))
         array, lengths = array.data, _lengths_of_mask(array) if array.ndim > 1 else None
     array, lengths, mask = (column(a) for a in (array, lengths, mask))
-    given = [a for a in (array, lengths, mask) if is_array(a)]
-    k = common(given)
+    arrays = [a for a in (array, lengths, mask) if is_array(a)]
+    k = common(arrays)
     array, mask = (a if a is None or (is_array(a) and kernels(a) is k) else k.asarray(a) for a in (array, mask))
     if numeric(array).ndim < 2:
         raise ValueError(error_text("shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes."))
@@ -309,9 +309,9 @@ def _lengths_of_mask(array: Any) -> Array:
     """How many entries of each row stand before those that the mask of an array of `numpy.ma` calls missing."""
     xp = namespace(array.data)
     missing = xp.broadcast_to(xp.asarray(array.mask), array.shape)
-    known = xp.any(~missing, axis=tuple(range(2, array.ndim)))
-    lengths = xp.sum(known, axis=1)
-    inside = xp.arange(known.shape[1])[None, :] < lengths[:, None]
+    kept = xp.any(~missing, axis=tuple(range(2, array.ndim)))
+    lengths = xp.sum(kept, axis=1)
+    inside = xp.arange(kept.shape[1])[None, :] < lengths[:, None]
     wrong = missing == xp.reshape(inside, (*inside.shape, *(1,) * (array.ndim - 2)))
     if wrong.any():
         at = tuple(int(axis[0]) for axis in wrong.nonzero())
@@ -329,10 +329,10 @@ def _checked_lengths(k: Kernels, lengths: Array, nrows: int, width: int) -> tupl
         raise TypeError(error_text("integer lengths", f"dtype {lengths.dtype}", "Convert them."))
     own = kernels(lengths)
     if own.is_concrete(lengths):
-        known = own.host(lengths)
-        bad = ((known < 0) | (known > width)).nonzero()[0]
+        on_host = own.host(lengths)
+        bad = ((on_host < 0) | (on_host > width)).nonzero()[0]
         if bad.size:
-            got = f"{known[bad[0]]} at row {bad[0]}"
+            got = f"{on_host[bad[0]]} at row {bad[0]}"
             raise ValueError(error_text(f"lengths from 0 to {width}", got, "Pad the array further."))
         return k.index(lengths), True
     lengths = k.index(lengths)

@@ -112,18 +112,18 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     >>> result_type(ragged([[1.5]]), ra.float32, 1)
     dtype('float64')
     """
-    given = [_plain(x) for x in arrays_and_dtypes]
-    if all(is_scalar(x) for x in given):
-        raise TypeError(error_text("at least one array or dtype", f"{len(given)} numbers", "Pass one more."))
-    arrays = [x for x in given if is_array(x)]
+    plain = [_plain(x) for x in arrays_and_dtypes]
+    if all(is_scalar(x) for x in plain):
+        raise TypeError(error_text("at least one array or dtype", f"{len(plain)} numbers", "Pass one more."))
+    arrays = [x for x in plain if is_array(x)]
     if arrays:
         k = common(arrays)
-        given = [x if not is_array(x) or kernels(x) is k else k.asarray(x) for x in given]
-        xp = namespace(next(x for x in given if is_array(x)))
-        operands = (x if is_scalar(x) or (is_array(x) and not k.has_exact_sizes) else _of_dtype(xp, x) for x in given)
+        plain = [x if not is_array(x) or kernels(x) is k else k.asarray(x) for x in plain]
+        xp = namespace(next(x for x in plain if is_array(x)))
+        operands = (x if is_scalar(x) or (is_array(x) and not k.has_exact_sizes) else _of_dtype(xp, x) for x in plain)
         return k.pointwise(_promoted, tuple(operands), {}, single=False).dtype
-    spaces = [_space(x) for x in given if not is_scalar(x)]
-    return next((s for s in spaces if s is not host_namespace()), spaces[0]).result_type(*given)
+    spaces = [_space(x) for x in plain if not is_scalar(x)]
+    return next((s for s in spaces if s is not host_namespace()), spaces[0]).result_type(*plain)
 
 
 def _of_dtype(xp: Namespace, x: Any) -> Any:

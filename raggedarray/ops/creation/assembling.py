@@ -44,36 +44,36 @@ def from_rows(
     """
     if hasattr(rows, "columns"):
         raise TypeError(error_text("an iterable of rows", type(rows).__name__, "Pass one column."))
-    given = [opened(row) for row in opened(rows)]
-    for i, row in enumerate(given):
+    entries = [opened(row) for row in opened(rows)]
+    for i, row in enumerate(entries):
         if isinstance(row, RaggedArray):
             raise TypeError(error_text("plain arrays", f"a RaggedArray as row {i}", "Use `ra.ragged`."))
         if is_missing(row, nan=True):
             raise missing(row, f"as row {i}", row=True)
-    if nrows is not None and check_min_int("row count", nrows, 0) < len(given):
-        raise ValueError(error_text(f"at most {nrows} rows", f"{len(given)}", "Pass a larger nrows."))
+    if nrows is not None and check_min_int("row count", nrows, 0) < len(entries):
+        raise ValueError(error_text(f"at most {nrows} rows", f"{len(entries)}", "Pass a larger nrows."))
     shape = None if item_shape is None else item_shape_of(item_shape)
     if shape is not None and (shape[:1] != (None,) or None in shape[1:]):
         host = backend("numpy")
-        out = ragged(given or host.asarray([]).reshape(0, *(0,) * len(shape)), dtype=dtype, item_shape=shape)
+        out = ragged(entries or host.asarray([]).reshape(0, *(0,) * len(shape)), dtype=dtype, item_shape=shape)
     else:
-        out = _end_to_end(given, dtype, None if shape is None else shape[1:])
+        out = _end_to_end(entries, dtype, None if shape is None else shape[1:])
     if xp is None and capacity is None and nrows is None:
         return out
     moved: RaggedArray = asarray(out, xp=xp, capacity=capacity, nrows=nrows)
     return moved
 
 
-def _end_to_end(given: list[Any], dtype: DType | None, inner: tuple[int | None, ...] | None) -> RaggedArray:
-    if not given:
+def _end_to_end(entries: list[Any], dtype: DType | None, inner: tuple[int | None, ...] | None) -> RaggedArray:
+    if not entries:
         host = backend("numpy")
         empty = host.asarray([], dtype="float64" if dtype is None else host.dtype(dtype))
         values = numeric(empty).reshape(0, *(inner or ()))
         return RaggedArray(values, (RowPartition(host_index([0])),))
-    rows = of_one_library(given)
+    rows = of_one_library(entries)
     first = with_entries(rows)
     if 0 in rows[first].shape:  # all are empty: one that is an array knows more than an empty list
-        first = next((i for i, row in enumerate(given) if is_array(row)), 0)
+        first = next((i for i, row in enumerate(entries) if is_array(row)), 0)
     like = rows[first]
     for i, row in enumerate(rows):
         if row.ndim == 0:

@@ -127,15 +127,15 @@ def _splits(lengths: Array) -> Array:
         raise ValueError(error_text("row lengths of shape (nrows,)", f"shape {tuple(lengths.shape)}", "Flatten them."))
     k = kernels(lengths)
     if k.is_concrete(lengths):
-        known = k.host(lengths)
-        low = (known < 0).nonzero()[0]
+        on_host = k.host(lengths)
+        low = (on_host < 0).nonzero()[0]
         if low.size:
             raise ValueError(
-                error_text("lengths of 0 or more", f"{known[low[0]]} at row {low[0]}", "Count the rows again.")
+                error_text("lengths of 0 or more", f"{on_host[low[0]]} at row {low[0]}", "Count the rows again.")
             )
-        if known.sum(dtype="float64") > 2.0**62:
-            raise OverflowError(error_text("lengths that sum to less than 2**62", f"{known.max()}", "Check them."))
-        return host_index(splits_of(known.astype("int64")))
+        if on_host.sum(dtype="float64") > 2.0**62:
+            raise OverflowError(error_text("lengths that sum to less than 2**62", f"{on_host.max()}", "Check them."))
+        return host_index(splits_of(on_host.astype("int64")))
     return k.call(splits_of, k.index(lengths))
 
 
@@ -192,10 +192,10 @@ def _arrays(values: Any, *others: Any) -> list[Array]:
     for x in (values, *others):
         if isinstance(x, RaggedArray):
             raise TypeError(error_text("plain arrays", "a RaggedArray", "Use `ra.ragged` to nest rows."))
-    given = [x if is_array(x) else common([]).asarray(x) for x in map(column, (values, *others))]
-    k = common(given)
-    moved = [k.asarray(numeric(given[0]))]
-    for x in given[1:]:
+    arrays = [x if is_array(x) else common([]).asarray(x) for x in map(column, (values, *others))]
+    k = common(arrays)
+    moved = [k.asarray(numeric(arrays[0]))]
+    for x in arrays[1:]:
         if x.shape == (0,) and kind(x.dtype) == "float" and not is_array(others[0]):
             x = common([]).asarray(x, dtype="int32")  # an empty list has no dtype
         moved.append(x if kernels(x) is k or kind(x.dtype) not in ("int", "uint") else k.index(x))

@@ -50,12 +50,12 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: 
 def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool) -> Callable[..., Any]:
     jax: Any = backend("jax")
     several = isinstance(argnums, tuple | list)
-    given = sizes_of(argnums, many=True)
-    given = given if several else (given,)
+    positions = sizes_of(argnums, many=True)
+    positions = positions if several else (positions,)
 
     @wraps(f)
     def both(*args: Any, **kwargs: Any) -> Any:
-        which = tuple(i + len(args) if i < 0 else i for i in given)
+        which = tuple(i + len(args) if i < 0 else i for i in positions)
         if any(not 0 <= i < len(args) for i in which) or len(set(which)) < len(which):
             want = f"distinct positional arguments, of which there are {len(args)}"
             raise ValueError(

@@ -65,14 +65,14 @@ def map_components(
         raise ValueError(error_text(want, "None", "Pass `bucket=` one of these."))
     masks = bucket != "exact"
     work = _Mapped(f, forms, masks, shape, bucket, capacity)
-    found = None if shape is not None else find(k, f, forms, masks)
-    if isinstance(found, Exception) and masks:
+    shapes = None if shape is not None else find(k, f, forms, masks)
+    if isinstance(shapes, Exception) and masks:
         advice = "Pass `shape=`, a function of the sizes."
-        raise ValueError(error_text("a function whose sizes can be found by trying", repr(found), advice)) from found
-    if masks and isinstance(found, Found) and any(n is READ for rule in found.rules for n in rule):
+        raise ValueError(error_text("a function whose sizes can be found by trying", repr(shapes), advice)) from shapes
+    if masks and isinstance(shapes, Found) and any(n is READ for rule in shapes.rules for n in rule):
         advice = "Pass `shape=`, a function of the sizes."
         raise ValueError(error_text("sizes that follow those of an operand", "others", advice))
-    work.found = found
+    work.found = shapes
     leaves = work.run()
     return _tree(work.structure, leaves)
 
@@ -104,8 +104,8 @@ class _Mapped(Work):
     def _apply(self, k: Kernels, stacks: Any, sizes: Any, extras: Any) -> tuple[Array, ...]:
         masks: list[Array] = []
         if self._masks:
-            for form, stack, mine in zip(self.forms, stacks, sizes, strict=True):
-                masks.append(_mask(stack, mine[: len(form.block.axes)]))
+            for form, stack, own_sizes in zip(self.forms, stacks, sizes, strict=True):
+                masks.append(_mask(stack, own_sizes[: len(form.block.axes)]))
         leaves, self.structure = k.each(self._f)(*stacks, *masks)
         if not leaves or not all(map(is_array, leaves)):
             got = ", ".join(type(x).__name__ for x in leaves[:3] if not is_array(x)) or "nothing"
@@ -118,9 +118,9 @@ class _Mapped(Work):
         if self._shape is None:
             rules = from_results([list(s) for s in self.result_shapes], self.keys)
             return Found(rules, self.forms)(sizes)
-        said = self._shape(*sizes)
+        result = self._shape(*sizes)
         alone = _tree(self.structure, [self]) is self if len(self.result_shapes[0]) == 1 else False
-        return [tuple(said)] if alone else [tuple(s) for s in said]
+        return [tuple(result)] if alone else [tuple(s) for s in result]
 
 
 def _mask(stack: Array, sizes: Sizes) -> Array:

@@ -58,45 +58,45 @@ def rows_at(x: RaggedArray, indices: Any) -> Any:
 def _taken(x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool = False) -> Any:
     if isinstance(x, RaggedArray) and x.block is not None:
         (at,) = normal_axes(axis, x.ndim)
-        given = _indices(indices)
-        if order and capacity is None and at == 0 and x.ragged_rank == 1 and _is_traced_order(x, given):
+        index = _indices(indices)
+        if order and capacity is None and at == 0 and x.ragged_rank == 1 and _is_traced_order(x, index):
             capacity = block_in(x).bound
-        return take_block(x, given, at, capacity)
+        return take_block(x, index, at, capacity)
     x = array_of(x)
     if not isinstance(x, RaggedArray):
         if isinstance(indices, RaggedArray):
             return _from_dense(x, indices, axis)
-        given = _indices(indices)
-        k = common([x, given])
-        x, given = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(given, k)))
-        return namespace(x).take(x, given, axis=axis)
+        index = _indices(indices)
+        k = common([x, index])
+        x, index = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(index, k)))
+        return namespace(x).take(x, index, axis=axis)
     axis = one_axis(axis, x.ndim)
     if isinstance(indices, RaggedArray):
         if axis:
             advice = "Use `ra.gather(x, indices, batch_dims=)`."
             raise TypeError(error_text("dense indices below axis 0", "ragged ones", advice))
         return _ragged_rows(x, indices, capacity)
-    given = _indices(indices)
+    index = _indices(indices)
     if axis:
-        out = run(x, [*[slice(None)] * axis, given, *[slice(None)] * (x.ndim - axis - 1)])
+        out = run(x, [*[slice(None)] * axis, index, *[slice(None)] * (x.ndim - axis - 1)])
         return out if capacity is None or not isinstance(out, RaggedArray) else with_capacity(out, capacity)
-    if given.ndim != 1:
-        more = max(given.ndim - 1, 0)
+    if index.ndim != 1:
+        more = max(index.ndim - 1, 0)
         below = None if capacity is None else level_sizes(capacity, more + x.ragged_rank, given=more)
-        flat = _taken(x, namespace(given).reshape(given, (-1,)), 0, below)
-        return _shaped(flat, tuple(given.shape))
-    k = common([x.values, given])
+        flat = _taken(x, namespace(index).reshape(index, (-1,)), 0, below)
+        return _shaped(flat, tuple(index.shape))
+    k = common([x.values, index])
     x = move_to(k, x).used_values()
-    known = known_rows(k, x.nrows, given)
-    given = index_like(x.values, widened(given, k))
-    rows = known if known is not None and k.name == "numpy" else k.call(normal_rows, given, nrows=x.nrows)
-    order = order and given.shape[0] == x.nrows
-    return taken_rows(x, rows, known, capacity, exist=known is not None and capacity is None, order=order)
+    rows_on_host = known_rows(k, x.nrows, index)
+    index = index_like(x.values, widened(index, k))
+    rows = rows_on_host if rows_on_host is not None and k.name == "numpy" else k.call(normal_rows, index, nrows=x.nrows)
+    order = order and index.shape[0] == x.nrows
+    return taken_rows(x, rows, rows_on_host, capacity, exist=rows_on_host is not None and capacity is None, order=order)
 
 
-def _is_traced_order(x: RaggedArray, given: Any) -> bool:
+def _is_traced_order(x: RaggedArray, index: Any) -> bool:
     """Whether there is an index for each row, which cannot be read."""
-    return tuple(given.shape) == (x.nrows,) and not kernels(given).is_concrete(given)
+    return tuple(index.shape) == (x.nrows,) and not kernels(index).is_concrete(index)
 
 
 def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
@@ -107,10 +107,10 @@ def _shaped(flat: RaggedArray, shape: tuple[int, ...]) -> Any:
 
 
 def _indices(indices: Any) -> Any:
-    given = indices if is_array(indices) else common([]).asarray(indices)
-    if kind(given.dtype) not in ("int", "uint"):
-        raise TypeError(error_text("integer indices", f"dtype {given.dtype}", "Convert them."))
-    return given
+    array = indices if is_array(indices) else common([]).asarray(indices)
+    if kind(array.dtype) not in ("int", "uint"):
+        raise TypeError(error_text("integer indices", f"dtype {array.dtype}", "Convert them."))
+    return array
 
 
 def _from_dense(x: Array, indices: RaggedArray, axis: int) -> RaggedArray:
@@ -138,22 +138,22 @@ def _ragged_rows(x: RaggedArray, indices: RaggedArray, capacity: Capacity) -> Ra
         indices = inner_axes_to_levels(indices, indices.ndim - 1)
     rows, missing = k.call(_row_index, indices, nrows=x.nrows)
     report(missing, 0)
-    known = k.host(rows) if k.is_concrete(rows) else None
+    on_host = k.host(rows) if k.is_concrete(rows) else None
     if capacity is not None:
         more = indices.ragged_rank
         capacity = level_sizes(capacity, more + x.ragged_rank, given=more)
-    flat = taken_rows(x, rows, known, capacity)
+    flat = taken_rows(x, rows, on_host, capacity)
     return RaggedArray(flat.values, (*indices.partitions, *flat.partitions))
 
 
 def _row_index(indices: RaggedArray, *, nrows: int) -> Any:
     xp, like = indices.xp, library(indices.partitions, indices.values)
     above = ancestors(indices.partitions, 0, indices.capacity, like)
-    given = to_dtype(indices.values, like)
-    at = xp.where(given < 0, given + nrows, given)
+    wanted = to_dtype(indices.values, like)
+    at = xp.where(wanted < 0, wanted + nrows, wanted)
     used, fine = above < indices.nrows, (at >= 0) & (at < nrows)
     rows = xp.where(used & fine, at, xp.asarray(nrows, dtype=at.dtype))
-    return rows, first_short(used & ~fine, above, xp.full_like(at, nrows), given)
+    return rows, first_short(used & ~fine, above, xp.full_like(at, nrows), wanted)
 
 
 def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity = None) -> Any:
@@ -180,32 +180,36 @@ def gather(x: Any, indices: Any, /, *, batch_dims: int = 0, capacity: Capacity =
 def entries_at(x: Any, indices: Any, batch: int, capacity: Capacity = None, *, advice: str | None = None) -> Any:
     """`gather` below axis 0; ``advice`` for one who counts the axes otherwise."""
     x, indices = as_rows(x), as_rows(indices)
-    given = _indices(indices)
-    _need_ragged(x, given)
-    if not 0 < batch <= given.ndim or batch >= x.ndim:
-        most = min(given.ndim, x.ndim - 1)
+    index_array = _indices(indices)
+    _need_ragged(x, index_array)
+    if not 0 < batch <= index_array.ndim or batch >= x.ndim:
+        most = min(index_array.ndim, x.ndim - 1)
         raise ValueError(error_text(f"batch_dims from 0 to {most}", str(batch), advice or "Check the shapes."))
-    k = common([a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
-    single = given.ndim == batch  # one index for each entry
+    k = common([a.values if isinstance(a, RaggedArray) else a for a in (x, index_array)])
+    single = index_array.ndim == batch  # one index for each entry
     if single:
-        given = given[..., None] if isinstance(given, RaggedArray) else namespace(given).expand_dims(given, axis=-1)
-    mine = levels(k, widened(given, k), given.ndim - 1)
+        index_array = (
+            index_array[..., None]
+            if isinstance(index_array, RaggedArray)
+            else namespace(index_array).expand_dims(index_array, axis=-1)
+        )
+    index_levels = levels(k, widened(index_array, k), index_array.ndim - 1)
     x = levels(k, x, max(batch, x.ragged_rank if isinstance(x, RaggedArray) else 0))
-    agree_above(x, mine, batch - 1)
-    index, missing = k.call(_within, x.partitions, mine, size=x.capacity, batch=batch)
+    agree_above(x, index_levels, batch - 1)
+    index, missing = k.call(_within, x.partitions, index_levels, size=x.capacity, batch=batch)
     where = "Check `x.row_lengths()`." if x.shape[batch] is None else "Check `x.shape`."
     report(missing, batch, advice or where)
     below = x.partitions[batch:]
     if below:
-        known = k.host(index) if k.is_concrete(index) else None
+        on_host = k.host(index) if k.is_concrete(index) else None
         if capacity is not None:
-            more = mine.ragged_rank - single
+            more = index_levels.ragged_rank - single
             capacity = level_sizes(capacity, more + len(below), given=more)
-        order = _same_entries(x, mine, batch)
-        flat = taken_rows(RaggedArray(x.values, below), index, known, capacity, order=order)
-        out = rebuild((*mine.partitions, *flat.partitions), flat.values)
+        order = _same_entries(x, index_levels, batch)
+        flat = taken_rows(RaggedArray(x.values, below), index, on_host, capacity, order=order)
+        out = rebuild((*index_levels.partitions, *flat.partitions), flat.values)
     else:
-        out = rebuild(mine.partitions, k.call(_pick_filled, x.values, index))
+        out = rebuild(index_levels.partitions, k.call(_pick_filled, x.values, index))
     return out[(*[slice(None)] * batch, 0)] if single else out
 
 
@@ -245,11 +249,11 @@ def _within(partitions: tuple[Partition, ...], indices: RaggedArray, *, size: in
     missing = entry_counts(partitions, size)
     entry = xp.where(used, above, xp.asarray(missing[batch - 1], dtype=above.dtype))
     starts, lengths = rows_below(partitions[batch - 1], entry)
-    given = to_dtype(indices.values, like)
-    at = xp.where(given < 0, given + lengths, given)
+    wanted = to_dtype(indices.values, like)
+    at = xp.where(wanted < 0, wanted + lengths, wanted)
     fine = (at >= 0) & (at < lengths)
     index = xp.where(used & fine, starts + at, xp.asarray(missing[batch], dtype=at.dtype))
-    return index, first_short(used & ~fine, above, lengths, given)
+    return index, first_short(used & ~fine, above, lengths, wanted)
 
 
 def _pick_filled(values: Array, index: Array) -> Array:
@@ -268,34 +272,34 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     [[1, 2, 3], [], [4]]
     """
     x, indices = as_rows(x), as_rows(indices)
-    given = _indices(indices)
-    if not isinstance(x, RaggedArray) and not isinstance(given, RaggedArray):
-        k = common([x, given])
-        x, given = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(given, k)))
-        return namespace(x).take_along_axis(x, given, axis=axis)
-    if x.ndim != given.ndim:
-        got = f"{x.ndim} and {given.ndim} axes"
+    index_array = _indices(indices)
+    if not isinstance(x, RaggedArray) and not isinstance(index_array, RaggedArray):
+        k = common([x, index_array])
+        x, index_array = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(index_array, k)))
+        return namespace(x).take_along_axis(x, index_array, axis=axis)
+    if x.ndim != index_array.ndim:
+        got = f"{x.ndim} and {index_array.ndim} axes"
         raise ValueError(error_text("as many axes", got, "Use `ra.gather(x, indices, batch_dims=)`."))
     axis = one_axis(axis, x.ndim)
-    k = common([a.values if isinstance(a, RaggedArray) else a for a in (x, given)])
-    for n, (a, b) in enumerate(zip(x.shape, given.shape, strict=True)):
+    k = common([a.values if isinstance(a, RaggedArray) else a for a in (x, index_array)])
+    for n, (a, b) in enumerate(zip(x.shape, index_array.shape, strict=True)):
         if n != axis and None not in (a, b) and a != b:
             raise ValueError(error_text(f"{a} entries along axis {n}", f"{b}", "Align them first."))
-    x, mine = levels(k, x, x.ndim - 1), levels(k, widened(given, k), x.ndim - 1)
-    agree_above(x, mine, max(axis - 1, 0)) if axis else None
-    index, missing = k.call(_along, x.partitions, mine, size=x.capacity, axis=axis)
+    x, index_levels = levels(k, x, x.ndim - 1), levels(k, widened(index_array, k), x.ndim - 1)
+    agree_above(x, index_levels, max(axis - 1, 0)) if axis else None
+    index, missing = k.call(_along, x.partitions, index_levels, size=x.capacity, axis=axis)
     report(missing, axis)
-    return rebuild(mine.partitions, k.call(_pick_filled, x.values, index))
+    return rebuild(index_levels.partitions, k.call(_pick_filled, x.values, index))
 
 
 def _along(partitions: tuple[Partition, ...], indices: RaggedArray, *, size: int, axis: int) -> Any:
     """The slot that each index stands for: down the levels of ``x``, with the index at ``axis``."""
     like = library((*partitions, *indices.partitions), None)
     xp, k = namespace(like), kernels(like)
-    counts, mine = entry_counts(partitions, size), entry_counts(indices.partitions, indices.capacity)
-    given = to_dtype(indices.values, like)
+    counts, index_counts = entry_counts(partitions, size), entry_counts(indices.partitions, indices.capacity)
+    wanted = to_dtype(indices.values, like)
     row = ancestors(indices.partitions, 0, indices.capacity, like)
-    used, none = row < mine[0], xp.zeros_like(row)
+    used, none = row < index_counts[0], xp.zeros_like(row)
     lengths = xp.full_like(row, counts[0])
     entry, bad, short = none, row < 0, lengths
     for level in range(len(counts)):
@@ -303,15 +307,15 @@ def _along(partitions: tuple[Partition, ...], indices: RaggedArray, *, size: int
         if level:
             starts, lengths = rows_below(partitions[level - 1], entry)
         if level == axis:
-            at = xp.where(given < 0, given + lengths, given)
+            at = xp.where(wanted < 0, wanted + lengths, wanted)
         elif level == 0:
             at = row
         else:
             here = ancestors(indices.partitions, level, indices.capacity, like)
             p = indices.partitions[level - 1]
-            at = k.pick(positions(p, parents(p, mine[level], like)), here)
+            at = k.pick(positions(p, parents(p, index_counts[level], like)), here)
         lost = used & ~bad & ((at < 0) | (at >= lengths))
         short = xp.where(lost, lengths, short)
         bad = bad | lost
         entry = xp.where(used & ~bad, starts + at, xp.asarray(counts[level], dtype=at.dtype))
-    return entry, first_short(bad, row, short, given)
+    return entry, first_short(bad, row, short, wanted)

@@ -41,11 +41,7 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
     if not is_array(mask):
         mask = common([]).asarray(mask)
     if not isinstance(x, RaggedArray):
-        if not isinstance(mask, RaggedArray):
-            if size is not None or capacity is not None:
-                raise ValueError(error_text("no size= for a plain array", str(size), "Use `ra.nonzero(mask, size=)`."))
-            return x[mask]
-        raise TypeError(error_text("a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
+        return _of_plain(x, mask, size, capacity)
     if isinstance(mask, RaggedArray):
         if size is not None:
             raise ValueError(error_text("no size= with a ragged mask", str(size), "Drop it."))
@@ -61,17 +57,30 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
     if tuple(mask.shape) != (x.nrows,) or kind(mask.dtype) != "bool":
         got = f"{mask.dtype} {tuple(mask.shape)}"
         raise IndexError(error_text(f"a bool mask of shape ({x.nrows},)", got, "Use one entry per row."))
+    return _rows_where(x, mask, size, capacity)
+
+
+def _of_plain(x: Any, mask: Any, size: int | None, capacity: Capacity) -> Any:
+    if isinstance(mask, RaggedArray):
+        raise TypeError(error_text("a RaggedArray", type(x).__name__, "Make one with `ra.ragged`."))
+    if size is not None or capacity is not None:
+        raise ValueError(error_text("no size= for a plain array", str(size), "Use `ra.nonzero(mask, size=)`."))
+    return x[mask]
+
+
+def _rows_where(x: RaggedArray, mask: Array, size: int | None, capacity: Capacity) -> RaggedArray:
+    """The rows whose entry of the mask is True."""
     k = common([x.values, mask])
     host = kernels(mask).host(mask) if kernels(mask).is_concrete(mask) else None
     mask = mask if kernels(mask) is k else k.asarray(mask)
     x = move_to(k, x).used_values()
-    known = None
+    on_host = None
     if host is not None:
-        known = host.nonzero()[0]
-        count: Any = known.size
+        on_host = host.nonzero()[0]
+        count: Any = on_host.size
         if size is not None:
             check_capacity(count, size, "size", "size=")
-            known = backend("numpy").true_index(host, size)
+            on_host = backend("numpy").true_index(host, size)
     elif size is None:
         raise DynamicShapeError(
             error_text("a static row count", "a traced mask", "Call `ra.boolean_mask(x, mask, size=)`.")
@@ -83,7 +92,7 @@ def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Cap
     sizes = capacity
     if capacity is None and not k.has_exact_sizes:
         sizes = entry_counts(x.partitions, x.capacity)[1:]
-    checked, fitting = capacities(x, rows, known, sizes)
+    checked, fitting = capacities(x, rows, on_host, sizes)
     ok = ok if fitting is True else ok & fitting
     values, partitions = k.call(take_body, x.values, x.partitions, rows, sizes=checked, ok=ok)
     marked: RaggedArray = with_mark(RaggedArray(values, partitions), ok)
@@ -117,15 +126,15 @@ def _filtered(values: Array, partitions: tuple[Partition, ...], mask: RaggedArra
     p, like = partitions[level - 1], library(partitions, values)
     xp, k = namespace(like), kernels(like)
     above = parents(p, counts[level], like)
-    known = (
+    on_host = (
         ancestors(mask.partitions, level - 1, mask.capacity, like)
         < entry_counts(mask.partitions, mask.capacity)[level - 1]
     )
-    keep = _fitted(mask.values & known, counts[level])
+    keep = _fitted(mask.values & on_host, counts[level])
     taken = k.segment_reduce("sum", xp.astype(keep, like.dtype), Segments(counts[level - 1], ids=above))
-    made = RowPartition(splits_of(xp.astype(taken, like.dtype)))
-    index = k.true_index(keep, k.bound(made.splits[-1], counts[level]))
-    return take_entries(values, partitions, level, made, xp.astype(index, like.dtype), counts[level + 1 :])
+    partition = RowPartition(splits_of(xp.astype(taken, like.dtype)))
+    index = k.true_index(keep, k.bound(partition.splits[-1], counts[level]))
+    return take_entries(values, partitions, level, partition, xp.astype(index, like.dtype), counts[level + 1 :])
 
 
 def _fitted(keep: Array, size: int) -> Array:
@@ -147,8 +156,8 @@ def nonzero(x: Any, /, *, size: int | None = None) -> tuple[Array, ...]:
     """
     x = array_of(as_rows(x))
     if not isinstance(x, RaggedArray) and size is None:
-        found: tuple[Array, ...] = namespace(x).nonzero(x)
-        return found
+        coordinates: tuple[Array, ...] = namespace(x).nonzero(x)
+        return coordinates
     if isinstance(x, RaggedArray):
         x = inner_axes_to_levels(x, x.ndim - 1)
     k = kernels(x.values if isinstance(x, RaggedArray) else x)
@@ -176,12 +185,12 @@ def _is_nonzero(x: Any) -> Array:
 
 
 def _dense_coordinates(keep: Array, *, shape: tuple[int, ...], size: int) -> tuple[Array, ...]:
-    found = kernels(keep).true_index(keep, size)
-    xp, known = namespace(found), found < keep.shape[0]
+    at = kernels(keep).true_index(keep, size)
+    xp, exists = namespace(at), at < keep.shape[0]
     out: tuple[Array, ...] = ()
     for n in reversed(shape):
-        out = (xp.where(known, found % max(n, 1), xp.full_like(found, -1)), *out)
-        found = found // max(n, 1)
+        out = (xp.where(exists, at % max(n, 1), xp.full_like(at, -1)), *out)
+        at = at // max(n, 1)
     return out
 
 
@@ -189,13 +198,13 @@ def _coordinates(partitions: tuple[Partition, ...], keep: Array, *, size: int) -
     like = library(partitions, keep)
     xp, k = namespace(like), kernels(like)
     found = xp.astype(k.true_index(keep, size), like.dtype)
-    known = found < keep.shape[0]
+    exists = found < keep.shape[0]
     out: tuple[Array, ...] = ()
     counts = entry_counts(partitions, keep.shape[0])
     entry = found
     for level in range(len(partitions), 0, -1):
         above = parents(partitions[level - 1], counts[level], like)
         at = k.pick(positions(partitions[level - 1], above), entry)
-        out = (xp.where(known, at, xp.full_like(at, -1)), *out)
-        entry = xp.where(known, k.pick(above, entry), xp.asarray(counts[level - 1], dtype=like.dtype))
-    return xp.where(known, entry, xp.full_like(entry, -1)), *out
+        out = (xp.where(exists, at, xp.full_like(at, -1)), *out)
+        entry = xp.where(exists, k.pick(above, entry), xp.asarray(counts[level - 1], dtype=like.dtype))
+    return xp.where(exists, entry, xp.full_like(entry, -1)), *out

@@ -242,8 +242,8 @@ def _scattered(items: Array, slots: Array, values: Array, partitions: Any, *, ho
         order = xp.arange(slots.shape[0], dtype=slots.dtype)
         latest = k.segment_reduce("max", order, segments)
         written = latest >= 0
-        found = k.pick(values, xp.where(written, latest, xp.full_like(latest, slots.shape[0])))
-        out = xp.where(xp.reshape(written, (size, *(1,) * len(tail))), found, items)
+        updates = k.pick(values, xp.where(written, latest, xp.full_like(latest, slots.shape[0])))
+        out = xp.where(xp.reshape(written, (size, *(1,) * len(tail))), updates, items)
     else:
         join = {"sum": xp.add, "prod": xp.multiply, "min": xp.minimum, "max": xp.maximum}[how]
         out = join(items, k.segment_reduce(how, values, segments))

@@ -163,8 +163,8 @@ def _join_levels(levels: list[RaggedArray], *, axis: int, above: int, limits: tu
     rank = len(limits) - 1
     new: tuple[Partition, ...] = ()
     if axis:
-        made, index = _interleave(levels, [c[axis] for c in counts], axis, above, limits[axis], like)
-        new = (made,)
+        partition, index = _interleave(levels, [c[axis] for c in counts], axis, above, limits[axis], like)
+        new = (partition,)
     else:
         index = xp.arange(limits[0], dtype=like.dtype)
     for level in range(axis, rank):
@@ -198,14 +198,14 @@ def _interleave(
     spans = _spans(ps, _offsets(counts), used, like)
     starts, lengths = (xp.reshape(xp.stack([s[i][:nrows] for s in spans], axis=1), (-1,)) for i in (0, 1))
     each = RowPartition(splits_of(lengths))
-    made: Partition
+    partition: Partition
     if uniform:
         length = sum(p.length for p in ps if isinstance(p, UniformPartition))
-        made, size = UniformPartition(nrows, length), nrows * length
+        partition, size = UniformPartition(nrows, length), nrows * length
     else:
-        made = RowPartition(each.splits[::many])
+        partition = RowPartition(each.splits[::many])
         size = k.bound(each.splits[-1], limit)
-    return made, runs(each, starts, size, sum(counts))
+    return partition, runs(each, starts, size, sum(counts))
 
 
 def stack(arrays: tuple[Any, ...] | list[Any], /, *, axis: int = 0) -> Any:

@@ -103,8 +103,8 @@ def _first_slots(values: Array, partitions: tuple[Partition, ...], *, count: int
     like = library(partitions, values)
     xp = namespace(like)
     at, have = xp.arange(count, dtype=like.dtype), values.shape[0]
-    known = (at < used_at(partitions, len(partitions))) & (at < have)
-    return fill_unless(kernels(values).pick(values, xp.where(known, at, xp.asarray(have, dtype=at.dtype))), ok)
+    exists = (at < used_at(partitions, len(partitions))) & (at < have)
+    return fill_unless(kernels(values).pick(values, xp.where(exists, at, xp.asarray(have, dtype=at.dtype))), ok)
 
 
 def _resized(partitions: tuple[Partition, ...], *, nrows: int) -> tuple[Partition, ...]:
@@ -190,9 +190,9 @@ def _checked_splits(splits: Array, length: int) -> Array:
     k = kernels(splits)
     expected = f"splits that rise from 0 to {length}"
     if k.is_concrete(splits):
-        known = k.host(splits)
-        if known[0] != 0 or known[-1] != length or bool((known[1:] < known[:-1]).any()):
-            raise ValueError(error_text(expected, str(known.tolist()), "Check the group sizes."))
+        on_host = k.host(splits)
+        if on_host[0] != 0 or on_host[-1] != length or bool((on_host[1:] < on_host[:-1]).any()):
+            raise ValueError(error_text(expected, str(on_host.tolist()), "Check the group sizes."))
     elif k.checking():
         ok = (splits[0] == 0) & (splits[-1] == length) & namespace(splits).all(splits[1:] >= splits[:-1])
         k.check(ok, error_text(expected, "{splits}", "Check the group sizes."), splits=splits)

@@ -77,10 +77,10 @@ def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
         return RaggedArray(roll(x.components_as_rows(), shift).values, x.partitions)
     if axis is None:
         return RaggedArray(k.call(_roll_all, x.values, x.partitions, _shift(k, shift)), x.partitions)
-    given = axis if isinstance(axis, tuple) else (axis,)
-    shifts = tuple(shift) if isinstance(shift, tuple | list) else (shift,) * len(given)
-    if len(shifts) != len(given):
-        raise ValueError(error_text(f"{len(given)} shifts", f"{len(shifts)}", "Pass one per axis, or one int."))
+    wanted = axis if isinstance(axis, tuple) else (axis,)
+    shifts = tuple(shift) if isinstance(shift, tuple | list) else (shift,) * len(wanted)
+    if len(shifts) != len(wanted):
+        raise ValueError(error_text(f"{len(wanted)} shifts", f"{len(shifts)}", "Pass one per axis, or one int."))
     axes = axes_in_order(axis, x.ndim)
     by_axis = dict(zip(axes, (_shift(k, s) for s in shifts), strict=True))
     for a, s in by_axis.items():
@@ -94,15 +94,15 @@ def _shift(k: Kernels, shift: Any) -> Any:
     """A shift as an int, or as an integer array without axes of the right library."""
     if not is_array(shift):
         try:
-            given = as_int(shift)
+            shifts = as_int(shift)
         except TypeError:
             got = type(shift).__name__
             raise TypeError(error_text("an integer shift", got, "Pass an int, or one per axis.")) from None
-        if abs(given) <= INDEX_LIMIT:
-            return given
-        if not k.has_exact_sizes or abs(given) > 1 << 62:
-            raise OverflowError(error_text("a shift that fits its index", f"{given}", "Take a smaller one."))
-        return k.index(k.asarray([given], dtype="int64"))[0]
+        if abs(shifts) <= INDEX_LIMIT:
+            return shifts
+        if not k.has_exact_sizes or abs(shifts) > 1 << 62:
+            raise OverflowError(error_text("a shift that fits its index", f"{shifts}", "Take a smaller one."))
+        return k.index(k.asarray([shifts], dtype="int64"))[0]
     if shift.ndim or kind(shift.dtype) not in ("int", "uint"):
         got = f"{shift.dtype} {tuple(shift.shape)}"
         raise TypeError(error_text("an integer shift", got, "Pass an int, or one per axis."))
@@ -143,40 +143,53 @@ def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 
     """
     x = array_of(x)
     before, after = (common([]).asarray(n) if isinstance(n, list | tuple) else n for n in (before, after))
-    each = isinstance(x, RaggedArray) and (is_array(before) or is_array(after))
-    if not each:
-        before, after = sizes_of(before), sizes_of(after)
-        if capacity is not None and not (isinstance(x, RaggedArray) and x.block is not None):
-            raise ValueError(error_text("no capacity= for static counts", str(capacity), "Drop it."))
-    if not each and (before < 0 or after < 0):
-        raise ValueError(error_text("counts of at least 0", f"{before}, {after}", "Cut with `ra.truncate`."))
+    per_row = isinstance(x, RaggedArray) and (is_array(before) or is_array(after))
+    if not per_row:
+        before, after = _static_counts(x, before, after, capacity)
     a = one_axis(axis, x.ndim)
-    if isinstance(x, RaggedArray):
-        checked_scalar(x, fill_value, "fill_value")
-    values = x.values if isinstance(x, RaggedArray) else x
-    if is_array(fill_value):
-        fill = kernels(values).asarray(fill_value, dtype=x.dtype)
-    else:
-        fill = namespace(values).asarray(fill_value, dtype=x.dtype)
+    fill = _fill(x, fill_value)
     if not isinstance(x, RaggedArray):
         return kernels(x).call(_pad_inner, x, fill, axis=a, before=before, after=after)
-    if each and (x.block is not None or x.shape[a] is not None):
+    if per_row and (x.block is not None or x.shape[a] is not None):
         what = "components that vary in several axes" if x.block is not None else f"axis {a} of {x.shape}"
         advice = "Pass ints, or convert a block with `ra.to_rows(x)`."
         raise ValueError(error_text("rows along a ragged axis for counts per row", what, advice))
     if a > x.depth:
-        inner = a - x.depth
-        values = x.kernels.call(_pad_inner, x.values, fill, axis=inner, before=before, after=after)
+        values = x.kernels.call(_pad_inner, x.values, fill, axis=a - x.depth, before=before, after=after)
         return RaggedArray(values, x.partitions)
-    fits_item = all(m in (1, n) for m, n in zip(reversed(fill.shape), reversed(x.inner_shape), strict=False))
-    if fill.ndim > len(x.inner_shape) or not fits_item:
-        expected = f"a fill_value of shape () to {x.inner_shape}"
-        raise ValueError(error_text(expected, f"{tuple(fill.shape)}", "Pass one entry's worth."))
-    if each:
+    _need_one_entry(fill, x.inner_shape)
+    if per_row:
         return pad_each(x, before, after, a, fill if a == x.ragged_rank else None, capacity)
     if x.block is not None:
         return move_block(x, {a: Move("pad", before, after)}, fill=fill, capacity=capacity)
     return move(x, {a: Move("pad", before, after)}, fill=fill if a == x.depth else None)
+
+
+def _static_counts(x: Any, before: Any, after: Any, capacity: Any) -> tuple[int, int]:
+    before, after = sizes_of(before), sizes_of(after)
+    if capacity is not None and not (isinstance(x, RaggedArray) and x.block is not None):
+        raise ValueError(error_text("no capacity= for static counts", str(capacity), "Drop it."))
+    if before < 0 or after < 0:
+        raise ValueError(error_text("counts of at least 0", f"{before}, {after}", "Cut with `ra.truncate`."))
+    return before, after
+
+
+def _fill(x: Any, fill_value: Any) -> Array:
+    """What new entries hold, in the dtype of ``x``."""
+    values = x
+    if isinstance(x, RaggedArray):
+        checked_scalar(x, fill_value, "fill_value")
+        values = x.values
+    if is_array(fill_value):
+        return kernels(values).asarray(fill_value, dtype=x.dtype)
+    return namespace(values).asarray(fill_value, dtype=x.dtype)
+
+
+def _need_one_entry(fill: Array, item: tuple[int, ...]) -> None:
+    broadcasts = all(m in (1, n) for m, n in zip(reversed(fill.shape), reversed(item), strict=False))
+    if fill.ndim > len(item) or not broadcasts:
+        expected = f"a fill_value of shape () to {item}"
+        raise ValueError(error_text(expected, f"{tuple(fill.shape)}", "Pass one entry's worth."))
 
 
 def _pad_inner(values: Array, fill: Array, *, axis: int, before: int, after: int) -> Array:

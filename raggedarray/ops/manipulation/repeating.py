@@ -95,56 +95,55 @@ def _repeat_inner(values: Array, *, n: int, axis: int) -> Array:
 
 def _repeat_each(x: RaggedArray, repeats: Any, a: int, size: int | None, capacity: Any) -> Any:
     """Every entry as often as its own count says."""
-    given = repeats if is_array(repeats) else x.kernels.asarray(repeats)
-    if kind(given.dtype) not in ("int", "uint") or given.ndim != 1:
-        got = f"{given.dtype} {tuple(given.shape)}"
+    repeat_counts = repeats if is_array(repeats) else x.kernels.asarray(repeats)
+    if kind(repeat_counts.dtype) not in ("int", "uint") or repeat_counts.ndim != 1:
+        got = f"{repeat_counts.dtype} {tuple(repeat_counts.shape)}"
         raise TypeError(error_text("integer repeats of one axis", got, "Convert or flatten them."))
     have = x.shape[a]
-    if a and have is not None and a > x.depth and kernels(given).is_concrete(given):
+    if a and have is not None and a > x.depth and kernels(repeat_counts).is_concrete(repeat_counts):
         _no_sizes(size, capacity)
-        return RaggedArray(_repeat_plain(x.values, given, a - x.depth), x.partitions)
+        return RaggedArray(_repeat_plain(x.values, repeat_counts, a - x.depth), x.partitions)
     if a:
         raise ValueError(error_text(f"one count along axis {a}", "an array", "Repeat rows, or pass an int."))
-    if tuple(given.shape) != (have,):
-        raise ValueError(error_text(f"{have} repeats", f"{given.shape[0]}", "Pass one per row."))
-    k = common([x.values, given])
-    x, given = move_to(k, x).used_values(), k.index(given)
-    fine = not_negative(k, given, "repeats", "Pass counts.")
-    count = _repeated_count(k, given)
+    if tuple(repeat_counts.shape) != (have,):
+        raise ValueError(error_text(f"{have} repeats", f"{repeat_counts.shape[0]}", "Pass one per row."))
+    k = common([x.values, repeat_counts])
+    x, repeat_counts = move_to(k, x).used_values(), k.index(repeat_counts)
+    fine = not_negative(k, repeat_counts, "repeats", "Pass counts.")
+    count = _repeated_count(k, repeat_counts)
     if x.block is not None:
         if not isinstance(count, int):
-            raise DynamicShapeError(
-                error_text(
-                    "components that can be counted",
-                    "traced repeats",
-                    "Call `ra.take(x, indices, capacity=)`.",
-                )
-            )
-        return take(x, k.call(_repeated_rows, given, nrows=count), capacity=capacity)
+            advice = "Call `ra.take(x, indices, capacity=)`."
+            raise DynamicShapeError(error_text("components that can be counted", "traced repeats", advice))
+        return take(x, k.call(_repeated_rows, repeat_counts, nrows=count), capacity=capacity)
     if not isinstance(count, int) and size is None:
         raise DynamicShapeError(error_text("a static row count", "traced repeats", "Pass `size=`."))
     nrows = count if size is None else sizes_of(size)
     ok = both(check_capacity(count, nrows, "size", "size="), fine)
-    rows = k.call(_repeated_rows, given, nrows=nrows)
-    need = k.call(needed_entries, x.partitions, rows)
-    counts = entry_counts(x.partitions, x.capacity)[1:]
-    readable = k.is_concrete(need)
-    if capacity is None and not readable:
-        advice = "Pass `capacity=`."
-        raise DynamicShapeError(error_text("a static capacity", "traced repeats or lengths", advice))
-    if capacity is None:
-        known = [int(n) for n in need]
-        sizes = tuple(
-            m if k.has_exact_sizes else n if m <= n else bucket_size(m) for m, n in zip(known, counts, strict=True)
-        )
-    else:
-        given_sizes = level_sizes(capacity, x.ragged_rank)
-        sizes = (*counts[:-1], given_sizes) if isinstance(given_sizes, int) else given_sizes
-        for p, n, m in zip(x.partitions, sizes, need, strict=True):
-            if isinstance(p, RowPartition):
-                ok = ok & check_capacity(m, n, "capacity", "capacity=")
+    rows = k.call(_repeated_rows, repeat_counts, nrows=nrows)
+    sizes, room = _sizes_below(x, k.call(needed_entries, x.partitions, rows), capacity)
+    ok = both(ok, room)
     values, partitions = k.call(take_body, x.values, x.partitions, rows, sizes=sizes, ok=ok)
     return with_mark(rebuild(partitions, values), ok)
+
+
+def _sizes_below(x: RaggedArray, need: tuple[Any, ...], capacity: Any) -> tuple[tuple[int, ...], Any]:
+    """Static sizes of the levels below axis 0 for the entries they need, and whether those fit."""
+    k, counts = x.kernels, entry_counts(x.partitions, x.capacity)[1:]
+    if capacity is None:
+        if not k.is_concrete(need):
+            raise DynamicShapeError(error_text("a static capacity", "traced repeats or lengths", "Pass `capacity=`."))
+        exact = [int(n) for n in need]
+        if k.has_exact_sizes:
+            return tuple(exact), True
+        return tuple(n if m <= n else bucket_size(m) for m, n in zip(exact, counts, strict=True)), True
+    stated = level_sizes(capacity, x.ragged_rank)
+    sizes = (*counts[:-1], stated) if isinstance(stated, int) else stated
+    ok: Any = True
+    for p, n, m in zip(x.partitions, sizes, need, strict=True):
+        if isinstance(p, RowPartition):
+            ok = ok & check_capacity(m, n, "capacity", "capacity=")
+    return sizes, ok
 
 
 def _repeated_count(k: Kernels, repeats: Array) -> Any:

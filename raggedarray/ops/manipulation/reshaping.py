@@ -37,8 +37,8 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Any:
     (2, 1, None)
     """
     x = _views(x)
-    given = axis if isinstance(axis, tuple) else (axis,)
-    axes = sorted(axes_in_order(given, x.ndim + len(given)))
+    wanted = axis if isinstance(axis, tuple) else (axis,)
+    axes = sorted(axes_in_order(wanted, x.ndim + len(wanted)))
     for a in axes:
         x = _expand(x, a)
     return x
@@ -100,15 +100,15 @@ def with_inner_shape(x: RaggedArray, /, shape: int | tuple[int, ...]) -> RaggedA
     (2, None, 2, 3)
     """
     x = ragged_only(x).used_values()
-    given = sizes_of(shape, many=True)
-    return RaggedArray(x.values, x.partitions) if given == x.inner_shape else _with_inner(x, given)
+    wanted = sizes_of(shape, many=True)
+    return RaggedArray(x.values, x.partitions) if wanted == x.inner_shape else _with_inner(x, wanted)
 
 
 def _with_inner(x: RaggedArray, shape: Any) -> RaggedArray:
     shape = shape if isinstance(shape, tuple) else (shape,)
-    have, known = prod(x.inner_shape), prod(n for n in shape if n != -1)
-    if shape.count(-1) == 1 and known > 0 and have % known == 0:
-        shape = tuple(have // known if n == -1 else n for n in shape)
+    have, stated = prod(x.inner_shape), prod(n for n in shape if n != -1)
+    if shape.count(-1) == 1 and stated > 0 and have % stated == 0:
+        shape = tuple(have // stated if n == -1 else n for n in shape)
     if min(shape, default=0) < 0 or prod(shape) != have:
         raise ValueError(error_text(f"a shape of {have} elements, as {x.inner_shape}", str(shape), "Check it."))
     return RaggedArray(x.xp.reshape(x.values, (x.capacity, *shape)), x.partitions)
@@ -124,11 +124,11 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     if not isinstance(x, RaggedArray):
         return namespace(x).reshape(x, shape, copy=copy)
     outer = x.depth + 1
-    given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
-    if given[:outer] != x.shape[:outer]:
+    wanted = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if wanted[:outer] != x.shape[:outer]:
         advice = "Use `ra.merge_dims` or `ra.split_dims`."
-        raise ValueError(error_text(f"a shape that begins with {x.shape[:outer]}", str(given), advice))
-    out = _with_inner(x, sizes_of(given[outer:], many=True))
+        raise ValueError(error_text(f"a shape that begins with {x.shape[:outer]}", str(wanted), advice))
+    out = _with_inner(x, sizes_of(wanted[outer:], many=True))
     return RaggedArray(namespace(out.values).asarray(out.values, copy=True), out.partitions) if copy else out
 
 

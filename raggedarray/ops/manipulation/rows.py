@@ -70,9 +70,9 @@ def _padded_row(values: Array, start: Array, size: Array, fill: Array, *, length
     xp = namespace(values)
     at = xp.arange(length, dtype=start.dtype)
     here = at < size
-    found = kernels(values).pick(values, xp.where(here, start + at, xp.asarray(values.shape[0], dtype=start.dtype)))
-    here = xp.reshape(here, (length, *(1,) * (found.ndim - 1)))
-    return fill_unless(xp.where(here, found, xp.reshape(fill, (1,) * found.ndim)), ok)
+    row = kernels(values).pick(values, xp.where(here, start + at, xp.asarray(values.shape[0], dtype=start.dtype)))
+    here = xp.reshape(here, (length, *(1,) * (row.ndim - 1)))
+    return fill_unless(xp.where(here, row, xp.reshape(fill, (1,) * row.ndim)), ok)
 
 
 def row_item(x: RaggedArray, i: Any, /, *, fill_value: Any = None) -> Any:
@@ -217,22 +217,22 @@ def _traced_run(x: Any, axis: int, size: int, start: Array, length: int) -> Any:
     return RaggedArray(fill_unless(out.values, ok), out.partitions)
 
 
-def _per_row(x: RaggedArray, k: Any, axis: int, given: Any, what: str) -> Any:
+def _per_row(x: RaggedArray, k: Any, axis: int, bound: Any, what: str) -> Any:
     """One number for each entry above the axis, or one for all."""
-    if not is_array(given):
-        if not -INDEX_LIMIT <= _integer(given) <= INDEX_LIMIT:
-            raise ValueError(error_text(f"a {what} within the rows", f"{given}", "Use `x[:, a:b]` to clip."))
-        return as_int(given)
-    if kind(given.dtype) not in ("int", "uint"):
-        raise TypeError(error_text(f"an integer {what}", f"dtype {given.dtype}", "Convert it."))
-    if isinstance(given, RaggedArray):
-        given, shape = move_to(k, widened(given, k)), tuple(given.shape)
+    if not is_array(bound):
+        if not -INDEX_LIMIT <= _integer(bound) <= INDEX_LIMIT:
+            raise ValueError(error_text(f"a {what} within the rows", f"{bound}", "Use `x[:, a:b]` to clip."))
+        return as_int(bound)
+    if kind(bound.dtype) not in ("int", "uint"):
+        raise TypeError(error_text(f"an integer {what}", f"dtype {bound.dtype}", "Convert it."))
+    if isinstance(bound, RaggedArray):
+        bound, shape = move_to(k, widened(bound, k)), tuple(bound.shape)
         if shape == tuple(x.shape[:axis]):
-            return namespace(given.values).reshape(given.values, (-1,))
+            return namespace(bound.values).reshape(bound.values, (-1,))
     else:
-        given, shape = k.asarray(widened(given, k)), tuple(given.shape)
+        bound, shape = k.asarray(widened(bound, k)), tuple(bound.shape)
         if shape in ((), tuple(x.shape[:axis])):
-            return namespace(given).reshape(given, (-1,)) if shape else given
+            return namespace(bound).reshape(bound, (-1,)) if shape else bound
     raise ValueError(error_text(f"a {what} of shape {x.shape[:axis]}", f"{shape}", "Pass one per row."))
 
 
@@ -279,6 +279,6 @@ def _narrowed(
     begin = xp.minimum(xp.maximum(begin, none), rows)
     n = xp.where(used, xp.minimum(xp.maximum(n, none), rows - begin), none)
     like = library(partitions, values)
-    made, index = choose(partitions, axis, size, n, limit, lambda r, at: k.pick(begin, r) + at, like)
-    values, new = take_entries(values, partitions, axis, made, index, entry_counts(partitions, size)[axis + 1 :])
+    partition, index = choose(partitions, axis, size, n, limit, lambda r, at: k.pick(begin, r) + at, like)
+    values, new = take_entries(values, partitions, axis, partition, index, entry_counts(partitions, size)[axis + 1 :])
     return fill_unless(values, ok), new

@@ -40,8 +40,8 @@ def reduce(op: str, body: Any, x: Any, *scalars: Any, options: dict[str, Any], *
     if options.get("length") is not None or isinstance(options.get("where"), RaggedArray):
         what = "length=" if options.get("length") is not None else "a ragged where="
         raise TypeError(error_text("options of a plain array", what, "Drop it."))
-    given = {k: v for k, v in (*options.items(), *static.items(), *((name, s) for s in scalars)) if v is not None}
-    return getattr(namespace(x), op)(x, **given)
+    keywords = {k: v for k, v in (*options.items(), *static.items(), *((name, s) for s in scalars)) if v is not None}
+    return getattr(namespace(x), op)(x, **keywords)
 
 
 def sum(
@@ -307,5 +307,5 @@ def nanmean(
 
 
 def _known(x: Any, where: Any) -> Any:
-    known = logical_not(isnan(x))
-    return known if where is None else logical_and(known, where)
+    not_nan = logical_not(isnan(x))
+    return not_nan if where is None else logical_and(not_nan, where)

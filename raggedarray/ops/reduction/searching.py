@@ -138,8 +138,8 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         x2 = x1.xp.full((x1.nrows,), x2, dtype=None if isinstance(x2, float) else x1.dtype)
     if not isinstance(x1, RaggedArray):
         values = x2.values if isinstance(x2, RaggedArray) else x2
-        found = namespace(x1).searchsorted(x1, values, side=side, **({} if sorter is None else {"sorter": sorter}))
-        return RaggedArray(found, x2.partitions) if isinstance(x2, RaggedArray) else found
+        index = namespace(x1).searchsorted(x1, values, side=side, **({} if sorter is None else {"sorter": sorter}))
+        return RaggedArray(index, x2.partitions) if isinstance(x2, RaggedArray) else index
     _check_sorted_rows(x1, x2)
     if sorter is not None:
         p, q = x1.partitions[-1], sorter.partitions[-1]
@@ -147,8 +147,8 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         agree(p, q, x1.ragged_rank, outermost=x1.ragged_rank == 1)
         sorter = sorter.values
     if isinstance(x2, RaggedArray):
-        found = k.call(_search, x1.values, x1.partitions, sorter, x2.values, x2.partitions[-1], side=side)
-        return RaggedArray(found, x2.partitions)
+        index = k.call(_search, x1.values, x1.partitions, sorter, x2.values, x2.partitions[-1], side=side)
+        return RaggedArray(index, x2.partitions)
     return k.call(_search, x1.values, x1.partitions, sorter, x2, None, side=side)
 
 
@@ -194,24 +194,24 @@ def _search(
         above = parents(p, capacity, like)
         here = xp.minimum(xp.arange(capacity), xp.asarray(sorter.shape[0]))
         source = k.pick(p.splits[:-1], above) + to_dtype(k.pick(sorter, here), like)
-        known = (above < p.nrows) & (source >= 0) & (source < capacity)
-        values = k.pick(values, xp.where(known, source, xp.asarray(capacity, dtype=source.dtype)))
+        exists = (above < p.nrows) & (source >= 0) & (source < capacity)
+        values = k.pick(values, xp.where(exists, source, xp.asarray(capacity, dtype=source.dtype)))
     for _ in range(capacity.bit_length()):  # halves every range at once
         middle = (low + high) // 2
-        found = k.pick(values, middle)
-        less = _before(found, flat, side) & (low < high)
+        entry = k.pick(values, middle)
+        less = _before(entry, flat, side) & (low < high)
         low, high = xp.where(less, middle + 1, low), xp.where(less, high, middle)
         high = xp.maximum(low, high)
     return xp.astype(xp.reshape(low - starts, queries.shape), k.dtype("int64", values), copy=False)
 
 
-def _before(found: Array, wanted: Array, side: str) -> Array:
+def _before(entry: Array, wanted: Array, side: str) -> Array:
     """Whether an element of a row lies before the place of the wanted one; NaN is the largest."""
-    xp = namespace(found)
-    out = found < wanted if side == "left" else found <= wanted
+    xp = namespace(entry)
+    out = entry < wanted if side == "left" else entry <= wanted
     if kind(wanted.dtype) != "float":
         return out
     last = xp.isnan(wanted)
     if side == "right":
         return out | last
-    return out | (last & ~xp.isnan(found) if kind(found.dtype) == "float" else last)
+    return out | (last & ~xp.isnan(entry) if kind(entry.dtype) == "float" else last)

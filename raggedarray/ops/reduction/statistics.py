@@ -57,8 +57,8 @@ def _order(x: Any, q: Any, axis: Axis, keepdims: bool, where: Any, length: int |
         out = stack(parts)
         return out if q else out[:0]
     if isinstance(x, RaggedArray):
-        given = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-        return run(_quantile, x, q, **given) if is_array(q) else run(_quantile, x, **given, share=q)
+        options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
+        return run(_quantile, x, q, **options) if is_array(q) else run(_quantile, x, **options, share=q)
     if length is not None:
         raise ValueError(error_text("no length= for a plain array", str(length), "Drop it."))
     return kernels(x).call(_dense, x, q, where, axes=normal_axes(axis, x.ndim), keepdims=keepdims)
@@ -115,8 +115,8 @@ def _quantile(f: Frame, v: Array, where: Array | None, q: Any = None, *, share: 
         n = k.segment_reduce("sum", xp.astype(where, xp.int32), segments)
         v = xp.where(where, v, xp.asarray(float("nan"), dtype=v.dtype))
     starts = xp.reshape(splits[:-1], (segments.num, *(1,) * (v.ndim - 1)))
-    found = _between(k.segment_sort(v, splits, longest=None), starts, n, lost, q)
-    return xp.astype(xp.reshape(found, (segments.num, *shape)), out, copy=False)
+    quantiles = _between(k.segment_sort(v, splits, longest=None), starts, n, lost, q)
+    return xp.astype(xp.reshape(quantiles, (segments.num, *shape)), out, copy=False)
 
 
 def _prepared(v: Array, where: Array | None) -> tuple[Array, Array | None, Any]:
@@ -183,13 +183,13 @@ def _between(ordered: Array, starts: Array, n: Array, lost: Array, q: Any) -> Ar
     safe = xp.where(whole, xp.asarray(0.5, dtype=share.dtype), share)
     a = read(low)
     b = xp.where(whole, a, read(high))
-    found = xp.where(whole, a, a * (1 - safe) + b * safe)  # inf * 0 is NaN, so not for a share of 0
-    return xp.where(good, found, nan)
+    mixed = xp.where(whole, a, a * (1 - safe) + b * safe)  # inf * 0 is NaN, so not for a share of 0
+    return xp.where(good, mixed, nan)
 
 
 def _dense(x: Array, q: Any, where: Array | None, *, axes: tuple[int, ...], keepdims: bool) -> Array:
     xp = namespace(x)
     kept = tuple(1 if a in axes else n for a, n in enumerate(x.shape) if keepdims or a not in axes)
     v, where, out = _prepared(x, None if where is None else xp.asarray(where))
-    found = _columns(_first(v, axes), q, where if where is None else _first(where, axes))
-    return xp.astype(xp.reshape(found, kept), out, copy=False)
+    quantiles = _columns(_first(v, axes), q, where if where is None else _first(where, axes))
+    return xp.astype(xp.reshape(quantiles, kept), out, copy=False)

@@ -102,8 +102,8 @@ def _cumulative(
             raise ValueError(error_text("rows for include_initial", got, "Convert it with `ra.to_rows`."))
         one_axis(x, axis)
         a = axis_of(axis, x.ndim)
-        given = (dtype, reverse, initial, max_length)
-        return along_block(x, a, lambda rows, at: _cumulative(how, rows, at, *given))
+        settings = (dtype, reverse, initial, max_length)
+        return along_block(x, a, lambda rows, at: _cumulative(how, rows, at, *settings))
     x, at = prepared(x), one_axis(x, axis)
     longest, ok = row_limit(x, at, max_length)
     if at.level is None:
@@ -174,13 +174,15 @@ def _lengthen(
     def source(row: Array, at: Array) -> Array:
         return at if behind else xp.where(at > 0, at - 1, xp.zeros_like(at))
 
-    made, index = choose(partitions, len(partitions), values.shape[0], lengths, values.shape[0] + p.nrows, source, like)
-    above = parents(made, index.shape[0], like)
-    at = positions(made, above)
+    partitions_after, index = choose(
+        partitions, len(partitions), values.shape[0], lengths, values.shape[0] + p.nrows, source, like
+    )
+    above = parents(partitions_after, index.shape[0], like)
+    at = positions(partitions_after, above)
     here = at == k.pick(p.lengths, above) if behind else at == 0
     index = xp.where(here, xp.asarray(values.shape[0], dtype=index.dtype), index)
     new = namespace(values).where(column(here, values), edge, k.pick(values, index))
-    return new, (*partitions[:-1], made)
+    return new, (*partitions[:-1], partitions_after)
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
@@ -199,8 +201,8 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     if n < 0:
         raise ValueError(error_text("n of at least 0", str(n), "Use `ra.cumulative_sum` for sums."))
     if not isinstance(x, RaggedArray):
-        given = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
-        return namespace(x).diff(x, axis=axis, n=n, **given)
+        ends = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
+        return namespace(x).diff(x, axis=axis, n=n, **ends)
     if x.block is not None and kind(x.dtype) != "bool":
         a = axis_of(axis, x.ndim)
         x = _with_ends(x, a, prepend, append)
@@ -281,5 +283,5 @@ def _diff_rows(values: Array, partitions: tuple[Partition, ...], *, count: int) 
         following = xp.where(inside, xp.concat((values[1:, ...], values[:1, ...])), xp.zeros_like(values))
         values = following - xp.where(inside, values, xp.zeros_like(values))
     lengths = p.lengths - xp.minimum(p.lengths, xp.asarray(count, dtype=p.splits.dtype))
-    made, index = choose(partitions, len(partitions), capacity, lengths, capacity, lambda row, at: at, like)
-    return kernels(values).pick(values, index), made
+    partitions_after, index = choose(partitions, len(partitions), capacity, lengths, capacity, lambda row, at: at, like)
+    return kernels(values).pick(values, index), partitions_after

@@ -135,8 +135,8 @@ def _find(values: Array, partitions: tuple[Partition, ...], *, wanted: tuple[str
     if count > 1:
         differs = (above[1:] != above[:-1]) | (ordered[1:] != ordered[:-1])
         new = new & xp.concat((xp.ones((1,), dtype=xp.bool), differs))
-    found = k.segment_reduce("sum", xp.astype(new, like.dtype), Segments(p.nrows, splits=rows.splits))
-    splits = splits_of(found)
+    unique_counts = k.segment_reduce("sum", xp.astype(new, like.dtype), Segments(p.nrows, splits=rows.splits))
+    splits = splits_of(unique_counts)
     at = k.true_index(new, k.bound(splits[-1], count))
     at = xp.astype(at, like.dtype, copy=False)
     slots = xp.where(at < count, k.pick(source, at), xp.asarray(count, dtype=source.dtype))
@@ -188,33 +188,33 @@ def _in_rows(k: Kernels, x1: Any, x2: RaggedArray, invert: bool) -> Any:
         raise TypeError(error_text("real values in a ragged x2", f"dtype {both}", "Compare parts."))
     both = x1.xp.uint8 if kind(both) == "bool" else both
     x1, rows = astype(x1, both), sort(astype(x2, both))
-    found = [searchsorted(rows, x1, side=side).values for side in ("left", "right")]
-    values = k.call(_between, x1.values, *found, invert=invert)
+    bounds = [searchsorted(rows, x1, side=side).values for side in ("left", "right")]
+    values = k.call(_between, x1.values, *bounds, invert=invert)
     return RaggedArray(values, x1.partitions)
 
 
 def _between(values: Array, left: Array, right: Array, *, invert: bool) -> Array:
-    found = (left < right) & (values == values)
-    return ~found if invert else found
+    contained = (left < right) & (values == values)
+    return ~contained if invert else contained
 
 
 def _isin(values: Array, test: Any, *, invert: bool) -> Array:
     xp = namespace(test if is_scalar(values) else values)
     values = xp.asarray(values) if is_scalar(values) else values
     if is_scalar(test) or test.ndim == 0 or test.size == 0:
-        found = xp.zeros(values.shape, dtype=xp.bool) if getattr(test, "size", 1) == 0 else values == test
-        return ~found if invert else found
+        hits = xp.zeros(values.shape, dtype=xp.bool) if getattr(test, "size", 1) == 0 else values == test
+        return ~hits if invert else hits
     both = xp.result_type(values, test)
     both = xp.float32 if is_half(both) else both
     ordered, values = xp.astype(xp.reshape(test, (-1,)), both, copy=False), xp.astype(values, both, copy=False)
     if kind(both) in ("bool", "complex"):  # few values, or no order
-        found = xp.zeros(values.shape, dtype=xp.bool)
+        hits = xp.zeros(values.shape, dtype=xp.bool)
         for i in range(ordered.shape[0]):
-            found = found | (values == ordered[i])
-        return ~found if invert else found
+            hits = hits | (values == ordered[i])
+        return ~hits if invert else hits
     ordered = xp.sort(ordered)
     flat = xp.reshape(values, (-1,))
     at = xp.searchsorted(ordered, flat)
     hit = xp.take(ordered, xp.minimum(at, xp.asarray(ordered.shape[0] - 1, dtype=at.dtype)), axis=0) == flat
-    found = xp.reshape(hit, values.shape)
-    return ~found if invert else found
+    hits = xp.reshape(hit, values.shape)
+    return ~hits if invert else hits

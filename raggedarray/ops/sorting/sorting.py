@@ -145,8 +145,8 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
         return TopKResult(*kernels(x).call(_top_inner, x, axis=a, count=k))
     if x.block is not None:
         a = axis_of(axis, x.ndim)
-        found = along_block(x, a, lambda rows, at: top_k(rows, k, axis=at), lengths=Move("truncate", k))
-        return TopKResult(*found)
+        results = along_block(x, a, lambda rows, at: top_k(rows, k, axis=at), lengths=Move("truncate", k))
+        return TopKResult(*results)
     x, at = prepared(x), one_axis(x, axis)
     if at.level is None:
         values, index = x.kernels.call(_top_inner, x.values, axis=at.inner, count=k)
@@ -180,7 +180,7 @@ def _top_rows(
     like, capacity = library(partitions, values), values.shape[0]
     lengths = xp.minimum(p.lengths, xp.asarray(count, dtype=p.splits.dtype))
     limit = min(p.nrows * count, capacity)
-    made, slots = choose(partitions, len(partitions), capacity, lengths, limit, lambda row, at: at, like)
+    partitions_after, slots = choose(partitions, len(partitions), capacity, lengths, limit, lambda row, at: at, like)
     where = pick_at(coordinates(partitions, len(partitions), capacity, like), source)
     index = xp.astype(k.pick(where, slots), k.dtype("int64", values), copy=False)
-    return fill_unless(k.pick(take_along(values, source), slots), ok), fill_unless(index, ok), made
+    return fill_unless(k.pick(take_along(values, source), slots), ok), fill_unless(index, ok), partitions_after
