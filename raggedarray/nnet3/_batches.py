@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._array import RaggedArray
 from .._errors import DynamicShapeError, error_text
 from .._typing import Array
 from ._indexes import ComputationRequest
+from ._typing import Ints
 
-Ints = NDArray[np.int32]
 Batch: TypeAlias = RaggedArray | Array
 """Utterances ``(batch, None, dim)``, or one row for each ``[batch, dim]``."""
 Outputs: TypeAlias = str | Sequence[str] | Mapping[str, Array] | None

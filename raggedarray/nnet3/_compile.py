@@ -15,10 +15,10 @@ def program(net: Definition, request: ComputationRequest, /, *, strict: bool = F
     """The layers of rows that a request makes a network compute; `trimmed_request` comes before."""
     topology = net.topology
     for part, kind in (("inputs", "input"), ("outputs", "output")):
-        known = [vertex.name for vertex in topology.vertices if vertex.kind == kind]
+        names = [vertex.name for vertex in topology.vertices if vertex.kind == kind]
         for name in getattr(request, part):
-            if name not in known:
-                advice = f"The network has {', '.join(known)}."
+            if name not in names:
+                advice = f"The network has {', '.join(names)}."
                 raise ValueError(error_text(f"names of {kind} nodes in {part}", repr(name), advice, op="compile"))
     if strict:
         check_strict(net.nodes)

@@ -26,7 +26,7 @@ class NnetComputation:
     """What a network does for a request, as commands on matrices; ``print`` shows it in Kaldi's form.
 
     ``program`` is the same by meaning: which rows are computed from which. ``matrices``, ``precomputed`` and
-    ``commands`` are made when they are first looked at.
+    ``commands`` are made when they are first used.
     """
 
     network: Network

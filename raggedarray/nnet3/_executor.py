@@ -21,8 +21,9 @@ from ._definition import Definition
 from ._forward import forward
 from ._indexes import ComputationRequest
 from ._plan import Rows, make_plan
-from ._program import Ints, Program
+from ._program import Program
 from ._structure import Structure
+from ._typing import Ints
 from .components import Component, Key, Params
 
 Tree = TypeVar("Tree")
@@ -112,9 +113,9 @@ def run(
         raise ValueError(error_text(f"inputs {sorted(request.inputs)}", sorted(inputs), advice, op="computation"))
     values = {}
     for name, _, size in structure.inputs:
-        want, got = (request.inputs[name].shape[0], net.input_dims[name]), tuple(inputs[name].shape)
-        if got != want:
-            raise ValueError(error_text(f"shape {want}", got, "Pass a row per Index.", op=f"computation: {name!r}"))
+        shape, got = (request.inputs[name].shape[0], net.input_dims[name]), tuple(inputs[name].shape)
+        if got != shape:
+            raise ValueError(error_text(f"shape {shape}", got, "Pass a row per Index.", op=f"computation: {name!r}"))
         values[name] = _padded(inputs[name], size)
     _check(structure, net.components, params, key, "computation")
     outputs, _ = _compiled(structure, arrays, dict(params), values, key)

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._errors import error_text, named
 from ..backends import need_plain
+from ._typing import Bools, Ints
 
-Ints = NDArray[np.int32]
 ENTRY: Final = re.compile(r"\s*\(\s*(-?\d+)\s*,\s*(-?\d+)\s*(?::\s*(-?\d+)\s*)?(?:,\s*(-?\d+)\s*)?\)\s*")
 
 
@@ -95,13 +94,13 @@ class ComputationRequest:
             raise ValueError(
                 error_text("an output", "no outputs", "Name an output node and its Indexes.", op="ComputationRequest")
             )
-        for part, given in (("input", self.inputs), ("output", self.outputs)):
+        for part, nodes in (("input", self.inputs), ("output", self.outputs)):
             names = set(getattr(self, f"{part}_derivs"))
-            if names - set(given):
-                got = sorted(names - set(given))
+            if names - set(nodes):
+                got = sorted(names - set(nodes))
                 advice = f"Give them in {part}s too."
                 raise ValueError(
-                    error_text(f"{part}_derivs among {sorted(given)}", got, advice, op="ComputationRequest")
+                    error_text(f"{part}_derivs among {sorted(nodes)}", got, advice, op="ComputationRequest")
                 )
         if (self.input_derivs or self.model_derivs) and not self.output_derivs:
             advice = "Name the outputs whose derivatives will be given."
@@ -118,37 +117,35 @@ class ComputationRequest:
         return "\n".join(f"{name}: {format_indexes(rows)}" for name, rows in {**self.inputs, **self.outputs}.items())
 
 
-def _inside(rows: Ints, left: int, right: int) -> NDArray[np.bool_]:
+def _inside(rows: Ints, left: int, right: int) -> Bools:
     """Rows that are at least so far from the first and the last frame of their sequence."""
     sequences, n = np.unique(rows[:, 0], return_inverse=True)
     first, last = np.full(len(sequences), 2**31), np.full(len(sequences), -(2**31))
     np.minimum.at(first, n, rows[:, 1])
     np.maximum.at(last, n, rows[:, 1])
-    out: NDArray[np.bool_] = (rows[:, 1] >= first[n] + left) & (rows[:, 1] <= last[n] - right)
+    out: Bools = (rows[:, 1] >= first[n] + left) & (rows[:, 1] <= last[n] - right)
     return out
 
 
 def _rows(name: str, indexes: Any) -> Ints:
     named(f"ComputationRequest: {name}")(need_plain)(indexes)
-    got = np.asarray(indexes)
-    expected, found = "", ""
-    if got.size and (got.ndim != 2 or got.shape[1] != 3):
-        expected, found = "Indexes of shape [rows, 3]", f"shape {got.shape}"
-    elif got.size and got.dtype.kind not in "iu":
-        expected, found = "whole numbers", f"dtype {got.dtype}"
-    elif got.size and (got != got.astype(np.int32)).any():
-        expected, found = "numbers of int32", f"{got[got != got.astype(np.int32)][0]}"
+    rows = np.asarray(indexes)
+    expected, got = "", ""
+    if rows.size and (rows.ndim != 2 or rows.shape[1] != 3):
+        expected, got = "Indexes of shape [rows, 3]", f"shape {rows.shape}"
+    elif rows.size and rows.dtype.kind not in "iu":
+        expected, got = "whole numbers", f"dtype {rows.dtype}"
+    elif rows.size and (rows != rows.astype(np.int32)).any():
+        expected, got = "numbers of int32", f"{rows[rows != rows.astype(np.int32)][0]}"
     if expected:
-        raise ValueError(error_text(expected, found, "Give int32 rows n, t, x.", op=f"ComputationRequest: {name}"))
-    rows = got.astype(np.int32).reshape(-1, 3)
+        raise ValueError(error_text(expected, got, "Give int32 rows n, t, x.", op=f"ComputationRequest: {name}"))
+    rows = rows.astype(np.int32).reshape(-1, 3)
     order = np.lexsort(rows.T)
     twice = np.flatnonzero((np.diff(rows[order], axis=0) == 0).all(axis=1)) if len(rows) > 1 else np.zeros(0, int)
     if len(twice):
-        got_twice = format_indexes(rows[order[twice[:1]]])[1:-1]
+        repeated = format_indexes(rows[order[twice[:1]]])[1:-1]
         advice = "List each Index once."
-        raise ValueError(
-            error_text("different Indexes", f"{got_twice} twice", advice, op=f"ComputationRequest: {name}")
-        )
+        raise ValueError(error_text("different Indexes", f"{repeated} twice", advice, op=f"ComputationRequest: {name}"))
     rows.flags.writeable = False
     return rows
 

@@ -1,4 +1,4 @@
-"""Lines of a config text: a first word, then ``key=value`` pairs that are read with a type and used up."""
+"""Lines of a config text: a first word, then ``key=value`` pairs, each of which is read as some type."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,7 @@ REQUIRED: Final[Any] = object()
 
 
 class Keys:
-    """The pairs of one line. Each getter marks its key as read; ``finish`` complains about the rest."""
+    """The pairs of one line. Each getter marks its key as read; ``finish`` raises if there are others."""
 
     def __init__(self, pairs: Mapping[str, str], subject: str = "") -> None:
         self.pairs = dict(pairs)
@@ -26,7 +26,7 @@ class Keys:
     def __contains__(self, key: str) -> bool:
         return key in self.pairs
 
-    def complain(self, expected: str, got: object, advice: str) -> ValueError:
+    def error(self, expected: str, got: object, advice: str) -> ValueError:
         """The error to raise, with the line and what it declares in front."""
         where = f"from_config: {self.subject}" if self.subject else "from_config"
         return ValueError(error_text(expected, got, advice, op=where))
@@ -36,14 +36,14 @@ class Keys:
         return Keys({key: value for key, value in self.pairs.items() if key not in names}, self.subject)
 
     def text(self, key: str, default: T = REQUIRED) -> str | T:
-        """The value as it stands."""
+        """The value as written."""
         return self._get(key, default, str, "a value")
 
     def integer(self, key: str, default: T = REQUIRED, *, at_least: int | None = None) -> int | T:
         """A whole number written without point or exponent."""
         value = self._get(key, default, _integer, "an integer")
         if at_least is not None and isinstance(value, int) and key in self.pairs and value < at_least:
-            raise self.complain(f"{key} >= {at_least}", f"{key}={value}", f"Give {key}={at_least} or more.")
+            raise self.error(f"{key} >= {at_least}", f"{key}={value}", f"Give {key}={at_least} or more.")
         return value
 
     def real(self, key: str, default: T = REQUIRED) -> float | T:
@@ -57,29 +57,29 @@ class Keys:
     def integers(self, key: str, default: T = REQUIRED, *, separators: str = ":,") -> tuple[int, ...] | T:
         """Whole numbers between separators."""
 
-        def several(value: str) -> tuple[int, ...]:
+        def numbers(value: str) -> tuple[int, ...]:
             return tuple(_integer(item) for item in re.split(f"[{separators}]", value))
 
-        return self._get(key, default, several, f"integers separated by one of {separators!r}")
+        return self._get(key, default, numbers, f"integers separated by one of {separators!r}")
 
     def finish(self) -> None:
-        """Complain about keys that nothing has read."""
+        """Raise if there are keys that nothing has read."""
         unused = [f"{key}={value}" for key, value in self.pairs.items() if key not in self._read]
         if unused:
-            known = ", ".join(sorted(self._read)) or "none"
-            raise self.complain("keys that mean something here", ", ".join(unused), f"Keys read: {known}.")
+            read = ", ".join(sorted(self._read)) or "none"
+            raise self.error("keys that mean something here", ", ".join(unused), f"Keys read: {read}.")
 
     def _get(self, key: str, default: T, convert: Callable[[str], Value], what: str) -> Value | T:
         self._read.add(key)
         if key not in self.pairs:
             if default is REQUIRED:
-                raise self.complain(f"a key {key!r}", f"keys {sorted(self.pairs)}", f"Add {key}=... to the line.")
+                raise self.error(f"a key {key!r}", f"keys {sorted(self.pairs)}", f"Add {key}=... to the line.")
             return default
         try:
             return convert(self.pairs[key])
         except ValueError:
             got = f"{key}={self.pairs[key]}"
-            raise self.complain(f"{what} for {key!r}", got, f"Write {key} as {what}.") from None
+            raise self.error(f"{what} for {key!r}", got, f"Write {key} as {what}.") from None
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Line:
 
 
 def parse_lines(text: str) -> Iterator[Line]:
-    """The lines of a config that say something; ``#`` starts a comment, even inside quotes."""
+    """The lines of a config that are not blank; ``#`` starts a comment, even inside quotes."""
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.split("#", 1)[0].strip()
         if line:
@@ -111,17 +111,17 @@ def parse_pairs(text: str, subject: str = "") -> Keys:
     while rest:
         key, equals, after = rest.partition("=")
         if not equals or not NAME.fullmatch(key):
-            raise keys.complain(
+            raise keys.error(
                 "pairs key=value", repr(text), f"Write {rest!r} as a name, =, a value, no blanks around =."
             )
         if after[:1] in ("'", '"'):
             value, closed, rest = after[1:].partition(after[0])
             if not closed or (rest and not rest[0].isspace()):
-                raise keys.complain(f"a value in quotes for {key!r}", repr(after), "Close the quote before a blank.")
+                raise keys.error(f"a value in quotes for {key!r}", repr(after), "Close the quote before a blank.")
         else:
             value, rest = _unquoted(after)
             if value != value.lstrip():
-                raise keys.complain(f"a value right after {key}=", repr(value), "Write no blanks around =.")
+                raise keys.error(f"a value right after {key}=", repr(value), "Write no blanks around =.")
         keys.pairs.setdefault(key, value.strip())
         rest = rest.lstrip()
     return keys

@@ -44,7 +44,7 @@ class Network(Definition):
 
     @classmethod
     def from_lines(cls, text: str, components: Mapping[str, Component], /) -> "Network":
-        """Read node lines only, for components that are there already."""
+        """Read node lines only; ``components`` are those that they name."""
         declared = declare(text, components=components)
         return cls(declared.nodes, declared.components)
 
@@ -62,7 +62,7 @@ class Network(Definition):
         return "".join(f"{line}\n" for line in [*lines, *self.nodes])
 
     def info(self) -> str:
-        """What the network is, for people: contexts, sizes, nodes with their dims, components."""
+        """A summary to read: contexts, sizes, nodes with their dims, components."""
         unused = sorted(set(self.components) - {n.component for n in self.nodes if isinstance(n, ComponentNode)})
         try:
             lines = [f"left-context: {self.left_context}", f"right-context: {self.right_context}"]
@@ -89,14 +89,14 @@ class Network(Definition):
         return sum(component.num_parameters() for component in self.components.values())
 
     def init(self, key: Key, /) -> dict[str, Params]:
-        """Fresh parameters, by component name and tag of Kaldi's text model; none for components without numbers."""
+        """Fresh parameters by component name, then tag of Kaldi's text model; components without any have no entry."""
         keys = jax.random.split(key, max(len(self.components), 1))
         params = {name: component.init(k) for (name, component), k in zip(self.components.items(), keys, strict=False)}
-        return {name: own for name, own in params.items() if own}
+        return {name: numbers for name, numbers in params.items() if numbers}
 
     def trained(self, params: Mapping[str, Params], /) -> dict[str, Params]:
         """Which of ``params`` training changes: a bool for each leaf, as labels for `optax.multi_transform`."""
-        return {name: self.components[name].trained_of(own) for name, own in params.items()}
+        return {name: self.components[name].trained_of(numbers) for name, numbers in params.items()}
 
     def in_test_mode(self, on: bool = True, /) -> "Network":
         """The network in test mode: batch norms use their statistics, and nothing is random.
@@ -116,7 +116,7 @@ class Network(Definition):
     def from_text(cls, text: str, /) -> tuple["Network", dict[str, Params]]:
         """Read a model in Kaldi's text form: the network, and its parameters.
 
-        What stands before ``<Nnet3>`` is passed over.
+        Anything before ``<Nnet3>`` is skipped.
         """
         lines, components = _text.lines_and_components(text)
         return cls.from_lines(lines, components), _text.params_from_text(text)
@@ -150,8 +150,8 @@ class Network(Definition):
         """The host's part of `apply` for the lengths of ``x``: a pytree to hand to a jitted function, with ``plan=``.
 
         Its arrays are padded to sizes that follow from the capacity of ``x``, so that batches of other lengths with the
-        same capacity and number of utterances run the same compiled program; of recurrences, those whose longest
-        utterances round up to the same size do. The arguments are those of `apply`.
+        same capacity and number of utterances run the same compiled program. A network with recurrences has one program
+        for each size that the longest utterance is rounded up to. The arguments are those of `apply`.
         """
         return _executor.plan_batch(self, x, outputs, context, inputs)
 
@@ -239,7 +239,7 @@ class Network(Definition):
         Under ``jit`` and ``grad`` pass a `plan`, made outside for the same lengths; without one, traced lengths raise
         `DynamicShapeError`, and other lengths than the plan's give NaN. ``key`` is needed where components draw random
         numbers. With ``statistics=True`` the result is a pair: the output, and ``params`` with the statistics of batch
-        norms updated. All is computed in float32.
+        norms updated. Everything is computed in float32.
 
         An utterance that is shorter than the context, or empty, gives an empty row.
 

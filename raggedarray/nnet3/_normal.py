@@ -23,7 +23,7 @@ from .descriptors import (
 )
 
 DEPTH = 150
-"""Levels that a normal form may have: functions of descriptors call themselves on each."""
+"""Levels that a normal form may have; functions of descriptors recurse once for each."""
 
 
 def normal_form(descriptor: Descriptor, /, *, strict: bool = False) -> Descriptor:
@@ -42,7 +42,7 @@ def normal_form(descriptor: Descriptor, /, *, strict: bool = False) -> Descripto
 
 def parts(descriptor: Descriptor, *, strict: bool = False) -> tuple[Descriptor, ...]:
     """The parts of the normal form, from left to right."""
-    out = tuple(_settled(_part(descriptor, k), strict) for k in range(_count(descriptor)))
+    out = tuple(_rewritten(_part(descriptor, k), strict) for k in range(_count(descriptor)))
     if (deep := _depth(out)) > DEPTH:
         got, advice = f"{deep} levels", "A Sum of many counts a level for each; split it over several nodes."
         raise ValueError(error_text(f"at most {DEPTH} levels of operators", got, advice, op="descriptor"))
@@ -53,22 +53,24 @@ def parts(descriptor: Descriptor, *, strict: bool = False) -> tuple[Descriptor, 
 
 
 def width(part: Descriptor, dims: Mapping[str, int]) -> int:
-    """Number of columns of a part; complains about arguments that differ in it."""
+    """Number of columns of a part; arguments that differ in it are an error."""
     match part:
         case Node(name):
             return dims[name]
         case Const(_, dim):
             return dim
-    several = [width(child, dims) for child in children(part)]
-    if len(set(several)) > 1:
-        named = type(part).__name__
-        got = " and ".join(f"{child} of dim {w}" for child, w in zip(children(part), several, strict=True))
-        raise ValueError(error_text(f"arguments of {named} of one dim", got, "Give them the same dim.", op=str(part)))
-    return several[0]
+    widths = [width(child, dims) for child in children(part)]
+    if len(set(widths)) > 1:
+        operator = type(part).__name__
+        got = " and ".join(f"{child} of dim {w}" for child, w in zip(children(part), widths, strict=True))
+        raise ValueError(
+            error_text(f"arguments of {operator} of one dim", got, "Give them the same dim.", op=str(part))
+        )
+    return widths[0]
 
 
 def modulus(descriptor: Descriptor) -> int:
-    """The smallest shift of t that leaves the meaning alone, as far as the operators tell."""
+    """The smallest shift of t that does not change the meaning, as far as the operators tell."""
     inner = reduce(lcm, (modulus(child) for child in children(descriptor)), 1)
     match descriptor:
         case Switch(choices):
@@ -83,12 +85,12 @@ def modulus(descriptor: Descriptor) -> int:
 def rebuilt(descriptor: Descriptor, f: Callable[[Descriptor], Descriptor]) -> Descriptor:
     """The same operator on changed children."""
     match descriptor:
-        case Append(several):
-            return Append(tuple(f(child) for child in several))
-        case Sum(several):
-            return Sum(tuple(f(child) for child in several))
-        case Switch(several):
-            return Switch(tuple(f(child) for child in several))
+        case Append(parts):
+            return Append(tuple(f(child) for child in parts))
+        case Sum(parts):
+            return Sum(tuple(f(child) for child in parts))
+        case Switch(parts):
+            return Switch(tuple(f(child) for child in parts))
         case Failover(first, second):
             return Failover(f(first), f(second))
         case IfDefined() | Offset() | Round() | ReplaceIndex() | Scale():
@@ -96,10 +98,10 @@ def rebuilt(descriptor: Descriptor, f: Callable[[Descriptor], Descriptor]) -> De
     return descriptor
 
 
-def _depth(several: tuple[Descriptor, ...]) -> int:
+def _depth(descriptors: tuple[Descriptor, ...]) -> int:
     deep = 0
-    while several:
-        several, deep = tuple(child for descriptor in several for child in children(descriptor)), deep + 1
+    while descriptors:
+        descriptors, deep = tuple(child for descriptor in descriptors for child in children(descriptor)), deep + 1
     return deep
 
 
@@ -124,11 +126,11 @@ def _part(descriptor: Descriptor, k: int) -> Descriptor:
     raise AssertionError("part numbers stay below the count")
 
 
-def _settled(descriptor: Descriptor, strict: bool) -> Descriptor:
+def _rewritten(descriptor: Descriptor, strict: bool) -> Descriptor:
     while (new := _step(descriptor, strict)) is not descriptor:
         descriptor = new
-    new = rebuilt(descriptor, lambda child: _settled(child, strict))
-    return new if _step(new, strict) is new else _settled(new, strict)
+    new = rebuilt(descriptor, lambda child: _rewritten(child, strict))
+    return new if _step(new, strict) is new else _rewritten(new, strict)
 
 
 def _step(d: Descriptor, strict: bool) -> Descriptor:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from .._typing import Array
 from ..engine.bucket_size import bucket_size
-from ._program import Ints, Layer, Program, Term
+from ._program import Layer, Program, Term
 from ._structure import Block, Leaf, Node, Stage, Structure
+from ._typing import Ints
 from .components import NONE, Component, RowContext
 
 Item = TypeVar("Item", bound=np.generic)
@@ -55,7 +56,7 @@ class Place(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """What sizes are made of: input frames, the slots they have, and the number of utterances."""
+    """What sizes are computed from: input frames, the slots they have, and the number of utterances."""
 
     frames: int
     capacity: int
@@ -249,17 +250,17 @@ class _Planner:
     def _stage(self, nodes: tuple[Node, ...], waves: int) -> Stage:
         if not waves:
             return Stage(nodes, 0, tuple(node.number for node in nodes), ())
-        own = {node.number for node in nodes}
-        readers = [k for k in range(len(self.program.layers)) if k not in own]
+        members = {node.number for node in nodes}
+        readers = [k for k in range(len(self.program.layers)) if k not in members]
         read = {s for k in readers for s in _sources(self.program.layers[k])}
-        depths = dict.fromkeys(own, 0)
+        depths = dict.fromkeys(members, 0)
         for node in nodes:
             reads = [(leaf.source, leaf.lags) for block in node.blocks for leaf in block.leaves if leaf.used]
             for source, lags in [*reads, (node.input, node.lags)]:
-                if source in own and lags is not None:
+                if source in members and lags is not None:
                     depths[source] = max(depths[source], lags[1])
         deep = tuple((number, _depth(depth)) for number, depth in sorted(depths.items()) if depth)
-        return Stage(nodes, waves, tuple(sorted(own & read)), deep)
+        return Stage(nodes, waves, tuple(sorted(members & read)), deep)
 
 
 def _depth(depth: int) -> int:

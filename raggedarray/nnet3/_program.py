@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-Ints = NDArray[np.int32]
+from ._typing import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +27,7 @@ class Part:
 
     width: int
     terms: tuple[Term, ...]
-    constant: NDArray[np.float32] | None
+    constant: Floats | None
 
 
 @dataclass(frozen=True, eq=False)

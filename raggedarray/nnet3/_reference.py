@@ -1,4 +1,4 @@
-"""The commands of a computation, one by one, in NumPy: what every other way of running it is held against."""
+"""The commands of a computation, one by one, in NumPy: what every other way of running it is tested against."""
 
 from collections.abc import Mapping
 from typing import overload
@@ -12,8 +12,8 @@ from . import commands as c
 from ._computation import NnetComputation
 from ._executor import check_statistics
 from ._terms import node_key
+from ._typing import Floats, Ints
 from .components import Component, Key, Params, RowContext
-from .components._base import Floats, Ints
 
 
 @overload
@@ -71,7 +71,7 @@ class _Machine:
         self.computation, self.key = computation, key
         self.components: Mapping[str, Component] = computation.network.components
         check_statistics(self.components, params)
-        self.params = {name: jax.tree.map(_float, own) for name, own in params.items()}
+        self.params = {name: jax.tree.map(_float, numbers) for name, numbers in params.items()}
         self.inputs, self.output_derivs = inputs, output_derivs
         self.matrices: dict[int, Floats] = {}
         self.outputs: dict[str, Floats] = {}
@@ -152,8 +152,8 @@ class _Machine:
             )
         values = _float(arrays[node])
         if values.shape != (shape.rows, shape.cols):
-            want = f"{what}[{node!r}] of shape {(shape.rows, shape.cols)}"
-            raise ValueError(error_text(want, values.shape, "Pass a row per Index.", op="run_reference"))
+            expected = f"{what}[{node!r}] of shape {(shape.rows, shape.cols)}"
+            raise ValueError(error_text(expected, values.shape, "Pass a row per Index.", op="run_reference"))
         self.matrices[matrix] = values.copy()
 
     def _facts(self, component: Component, command: c.Propagate | c.Backprop) -> RowContext:
@@ -169,16 +169,16 @@ class _Machine:
         if not component.needs_key():
             return facts
         if self.key is None:
-            want = f"a key, for the random numbers of {command.node}"
-            raise ValueError(error_text(want, None, "Pass key=, or use net.in_test_mode().", op="run_reference"))
+            expected = f"a key, for the random numbers of {command.node}"
+            raise ValueError(error_text(expected, None, "Pass key=, or use net.in_test_mode().", op="run_reference"))
         drawn: RowContext = jax.tree.map(np.asarray, component.drawn(facts, node_key(self.key, command.node)))
         return drawn
 
     def _propagate(self, command: c.Propagate) -> None:
         component, to = self.components[command.component], self.at(command.to)
         x = np.zeros((to.shape[0], 0), np.float32) if command.source is None else self.at(command.source)
-        own = self.params.get(command.component, {})
-        to[:] = component.forward(np, own, x, self._facts(component, command))
+        params = self.params.get(command.component, {})
+        to[:] = component.forward(np, params, x, self._facts(component, command))
 
     def _backprop(self, command: c.Backprop) -> None:
         component, dy = self.components[command.component], self.at(command.output_deriv)
@@ -189,8 +189,8 @@ class _Machine:
                 (command.output, dy.shape[0], component.output_dim),
             )
         )
-        own = self.params.get(command.component, {})
-        dx, grads = component.backward(own, x, y, dy, self._facts(component, command))
+        params = self.params.get(command.component, {})
+        dx, grads = component.backward(params, x, y, dy, self._facts(component, command))
         if command.input_deriv is not None:
             self.at(command.input_deriv)[:] = dx
         if command.model:
@@ -206,6 +206,6 @@ def _float(values: Array) -> Floats:
 
 
 def _rows(values: Floats, rows: Ints) -> Floats:
-    taken = np.zeros((len(rows), values.shape[1]), values.dtype)
-    taken[rows >= 0] = values[rows[rows >= 0]]
-    return taken
+    out = np.zeros((len(rows), values.shape[1]), values.dtype)
+    out[rows >= 0] = values[rows[rows >= 0]]
+    return out

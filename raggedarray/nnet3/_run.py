@@ -1,4 +1,4 @@
-"""What a run of a plan has at hand: values of the layers so far, and what nodes are computed from."""
+"""The state of a run: values of the layers so far, and what nodes are computed from."""
 
 from collections.abc import Mapping
 
@@ -29,13 +29,13 @@ class Run:
                 self.values[node.number] = concat_blocks(list(blocks))
             else:
                 x, facts = self.input(node), self.facts(node, node.component)
-                self.values[node.number] = node.component.forward(jnp, self.own(node), x, facts)
+                self.values[node.number] = node.component.forward(jnp, self.params_of(node), x, facts)
                 self.gather(node, x, facts)
 
     def outside(self, node: Node) -> list[Array | None]:
         """Each block's sum of what other stages give, and of its constant; None where there is nothing."""
         rows = self.arrays[node.number]
-        return [self._sum(*each) for each in zip(node.blocks, rows.leaves, rows.constants, strict=True)]
+        return [self._sum(*parts) for parts in zip(node.blocks, rows.leaves, rows.constants, strict=True)]
 
     def _sum(self, block: Block, leaves: tuple[Array | None, ...], constant: Array | None) -> Array | None:
         total = None
@@ -52,7 +52,7 @@ class Run:
         size = node.size
         return jnp.zeros((size, 0), jnp.float32) if node.input is None else self.values[node.input]
 
-    def own(self, node: Node) -> Params:
+    def params_of(self, node: Node) -> Params:
         """The numbers of a node's component."""
         return self.params.get(node.key, {}) if node.key is not None else {}
 
@@ -66,8 +66,8 @@ class Run:
         return component.drawn(facts, node_key(self.key, node.name))
 
     def gather(self, node: Node, x: Array, facts: RowContext) -> None:
-        """Note statistics, if they are asked for."""
+        """Keep statistics, if they are asked for."""
         if self.statistics and node.component is not None and node.component.gathers:
             assert node.key is not None
-            before = self.gathered.get(node.key, self.own(node))
+            before = self.gathered.get(node.key, self.params_of(node))
             self.gathered[node.key] = {**before, **node.component.statistics(before, x, facts)}

@@ -99,14 +99,14 @@ class _Scan:
         else:
             x = self.outer.input(node)
         facts = _complete(inputs, self.facts[node.number])
-        y: Array = node.component.forward(jnp, self.outer.own(node), x, facts)
+        y: Array = node.component.forward(jnp, self.outer.params_of(node), x, facts)
         return y
 
     def _product(self, node: Node, blocks: list[Array | None], *, bias: bool = True) -> Array | None:
         """The blocks that there are times their columns of the weights of the affine component that reads them."""
         reader = self.fused[node.number]
         assert isinstance(reader.component, Affine)
-        matrix, offset = reader.component.weights(self.outer.own(reader))
+        matrix, offset = reader.component.weights(self.outer.params_of(reader))
         ends = [0]
         for block in node.blocks:
             ends.append(ends[-1] + block.width)

@@ -26,8 +26,8 @@ def term(values: Array, columns: tuple[int, int], scale: float, rows: Array | No
     """Columns of the rows of a source, scaled; all rows for None."""
     if columns != (0, values.shape[1]):
         values = values[:, columns[0] : columns[1]]
-    taken: Array = values if rows is None else pick(jnp, values, rows)
-    return taken if scale == 1.0 else taken * scale
+    read: Array = values if rows is None else pick(jnp, values, rows)
+    return read if scale == 1.0 else read * scale
 
 
 def add_optional(a: Array | None, b: Array | None) -> Array | None:

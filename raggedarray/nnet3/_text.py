@@ -36,8 +36,7 @@ class Item:
 def params_from_text(text: str, /) -> dict[str, Params]:
     """The numbers of a model in Kaldi's text form: ``{component: {tag in snake case: float32 array}}``.
 
-    What stands before ``<Nnet3>``, a transition model perhaps, is passed over. Components without numbers have no
-    entry.
+    Anything before ``<Nnet3>``, such as a transition model, is skipped. Components without numbers have no entry.
 
     >>> component = "<ComponentName> a <FixedBiasComponent> <Bias>  [ 1 2 ]\\n</FixedBiasComponent> "
     >>> params_from_text(f"<Nnet3> \\n<NumComponents> 1 \\n{component}</Nnet3> ")
@@ -60,7 +59,7 @@ def to_text(net: Definition, params: Mapping[str, Params]) -> str:
     return f"<Nnet3> \n{nodes}\n<NumComponents> {len(texts)} \n{''.join(texts)}</Nnet3> \n"
 
 
-def _fault(expected: str, got: object) -> ValueError:
+def _error(expected: str, got: object) -> ValueError:
     return ValueError(
         error_text(expected, got, "Write the model with nnet3-copy --binary=false.", op="params_from_text")
     )
@@ -70,16 +69,16 @@ def _model(text: str) -> tuple[str, dict[str, Item]]:
     start, end = text.find("<Nnet3>"), text.find("</Nnet3>")
     count = re.compile(r"<NumComponents>\s*(\d+)").search(text, max(start, 0))
     if start < 0 or end < start or count is None:
-        raise _fault("<Nnet3> ... <NumComponents> ... </Nnet3>", repr(text[:40]))
+        raise _error("<Nnet3> ... <NumComponents> ... </Nnet3>", repr(text[:40]))
     tokens = _tokens(text[count.end() : end])
     items = {}
     for tag, rest in tokens:
         if tag != "ComponentName":
-            raise _fault("<ComponentName>", f"<{tag}>")
+            raise _error("<ComponentName>", f"<{tag}>")
         kind, _ = next(tokens, ("", ""))
         items[rest.strip()] = _item(kind, tokens)
     if len(items) != int(count[1]):
-        raise _fault(f"{count[1]} components", len(items))
+        raise _error(f"{count[1]} components", len(items))
     return text[start + len("<Nnet3>") : count.start()].strip() + "\n", items
 
 
@@ -92,7 +91,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 def _item(kind: str, tokens: Iterator[tuple[str, str]]) -> Item:
     if kind not in TYPES and kind != "ConvolutionModel":
-        raise _fault("a component type", f"<{kind}>")
+        raise _error("a component type", f"<{kind}>")
     item = Item(kind)
     for tag, value in tokens:
         if tag == f"/{kind}":
@@ -101,7 +100,7 @@ def _item(kind: str, tokens: Iterator[tuple[str, str]]) -> Item:
             item.inside.append(_item(tag, tokens))
         else:
             item.tags[_snake(tag)] = value.strip()
-    raise _fault(f"</{kind}>", "the end of the model")
+    raise _error(f"</{kind}>", "the end of the model")
 
 
 def _snake(tag: str) -> str:
@@ -120,7 +119,7 @@ def _params(item: Item) -> Params:
             try:
                 params[name] = parse(text) if text.startswith("[") else np.asarray(float(text), np.float32)
             except ValueError:
-                raise _fault(f"numbers for {name} of {item.kind}", repr(text[:40])) from None
+                raise _error(f"numbers for {name} of {item.kind}", repr(text[:40])) from None
     return {name: value for name, value in params.items() if value.shape != (0,)}
 
 

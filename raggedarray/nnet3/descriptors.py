@@ -147,7 +147,7 @@ def parse(text: str, /) -> Descriptor:
     reader = _Reader(text)
     out = reader.descriptor()
     if reader.token:
-        raise reader.complain("the end of the descriptor", "Write one descriptor.")
+        raise reader.error("the end of the descriptor", "Write one descriptor.")
     return out
 
 
@@ -166,8 +166,8 @@ def names(descriptor: Descriptor, /) -> Iterator[str]:
 def children(descriptor: Descriptor, /) -> tuple[Descriptor, ...]:
     """The descriptors right inside one."""
     match descriptor:
-        case Append(several) | Sum(several) | Switch(several):
-            return several
+        case Append(parts) | Sum(parts) | Switch(parts):
+            return parts
         case Failover(first, second):
             return first, second
         case IfDefined(inner) | Offset(inner) | Round(inner) | ReplaceIndex(inner) | Scale(_, inner):
@@ -196,34 +196,34 @@ class _Reader:
     def token(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
-    def complain(self, expected: str, advice: str, got: str | None = None) -> ValueError:
-        found = f"{self.token!r} after {' '.join(self.tokens[: self.at])!r}" if self.token else "its end"
-        return ValueError(error_text(expected, got or found, advice, op=f"descriptor {self.text!r}"))
+    def error(self, expected: str, advice: str, got: str | None = None) -> ValueError:
+        rest = f"{self.token!r} after {' '.join(self.tokens[: self.at])!r}" if self.token else "its end"
+        return ValueError(error_text(expected, got or rest, advice, op=f"descriptor {self.text!r}"))
 
-    def take(self, wanted: str) -> None:
-        if self.token != wanted:
-            raise self.complain(repr(wanted), "Balance the parentheses and separate arguments by commas.")
+    def take(self, token: str) -> None:
+        if self.token != token:
+            raise self.error(repr(token), "Balance the parentheses and separate arguments by commas.")
         self.at += 1
 
     def descriptor(self) -> Descriptor:
         word = self.token
         if not NAME.fullmatch(word):
-            raise self.complain(
+            raise self.error(
                 "a node name or an operator", "A name is a letter or _, then letters, digits or any of _.-."
             )
         self.at += 1
         if self.token != "(":
             return Node(word)
         if word not in OPERATORS:
-            raise self.complain("an operator before '('", f"Use one of {', '.join(OPERATORS)}.", repr(word))
+            raise self.error("an operator before '('", f"Use one of {', '.join(OPERATORS)}.", repr(word))
         self.at += 1
         out = OPERATORS[word](self)
         if self.token == ",":
-            raise self.complain(f"')' after the arguments of {word}", "Leave out what is too much.")
+            raise self.error(f"')' after the arguments of {word}", "Leave out what is too much.")
         self.take(")")
         return out
 
-    def several(self) -> tuple[Descriptor, ...]:
+    def arguments(self) -> tuple[Descriptor, ...]:
         out = [self.descriptor()]
         while self.token == ",":
             self.at += 1
@@ -239,7 +239,7 @@ class _Reader:
         word = self.token
         if not INTEGER.fullmatch(word) or (at_least is not None and int(word) < at_least):
             least = f" >= {at_least}" if at_least is not None else ""
-            raise self.complain(f"an integer{least} in {operator}", "Write it without point or exponent.")
+            raise self.error(f"an integer{least} in {operator}", "Write it without point or exponent.")
         self.at += 1
         return int(word)
 
@@ -247,14 +247,14 @@ class _Reader:
         try:
             value = float(self.token)
         except ValueError:
-            raise self.complain(f"a number first in {operator}", f"Write {operator}(number, ...).") from None
+            raise self.error(f"a number first in {operator}", f"Write {operator}(number, ...).") from None
         self.at += 1
         return value
 
     def variable(self) -> str:
         self.take(",")
         if self.token not in ("t", "x"):
-            raise self.complain("t or x in ReplaceIndex", "Other indexes cannot be replaced.")
+            raise self.error("t or x in ReplaceIndex", "Other indexes cannot be replaced.")
         self.at += 1
         return self.tokens[self.at - 1]
 
@@ -267,12 +267,12 @@ class _Reader:
 
 
 OPERATORS: Final[dict[str, Callable[[_Reader], Descriptor]]] = {
-    "Append": lambda r: Append(r.several()),
-    "Sum": lambda r: Sum(r.several()),
+    "Append": lambda r: Append(r.arguments()),
+    "Sum": lambda r: Sum(r.arguments()),
     "Failover": lambda r: Failover(r.descriptor(), r.next()),
     "IfDefined": lambda r: IfDefined(r.descriptor()),
     "Offset": _Reader.offset,
-    "Switch": lambda r: Switch(r.several()),
+    "Switch": lambda r: Switch(r.arguments()),
     "Round": lambda r: Round(r.descriptor(), r.integer("Round", at_least=1)),
     "ReplaceIndex": lambda r: ReplaceIndex(r.descriptor(), r.variable(), r.integer("ReplaceIndex")),
     "Scale": lambda r: Scale(r.real("Scale"), r.next()),

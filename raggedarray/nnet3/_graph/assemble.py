@@ -1,20 +1,17 @@
 """From a graph whose uses are known to a program: rows in their final order, and row numbers instead of keys."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._errors import error_text
 from .._program import Epoch, Layer, Part, Program, Term
 from .._reads import Same, Window
+from .._typing import Floats, Ints
 from ..components import Component
 from .rows import Graph
 from .rules import Leaf, Rule, Span, has_constants, leaves
 from .uses import Uses
-
-Ints = NDArray[np.int32]
 
 
 def assemble(graph: Graph, uses: Uses, components: Mapping[str, Component]) -> Program:
@@ -26,8 +23,8 @@ def assemble(graph: Graph, uses: Uses, components: Mapping[str, Component]) -> P
     layers = [_layer(k, number, arrangement, components) for k in members]
     epochs = [Epoch((number[k],), False) for k in spare]
     epochs += [Epoch(tuple(number[k] for k in group.members), group.recurrent) for group in graph.groups]
-    named = graph.vertices
-    inputs, outputs = ({named[k].name: number[k] for k in part} for part in (graph.inputs, graph.outputs))
+    vertices = graph.vertices
+    inputs, outputs = ({vertices[k].name: number[k] for k in part} for part in (graph.inputs, graph.outputs))
     return Program(tuple(layers), tuple(epochs), inputs, outputs)
 
 
@@ -56,19 +53,19 @@ class Arrangement:
             self.final[k] = np.append(order, -1)[at].astype(np.int32)
             return
         if k in graph.outputs:
-            taken: NDArray[Any] = graph.sets[k].find(graph.output_keys[k])
+            positions: Ints = graph.sets[k].find(graph.output_keys[k])
         elif k not in uses.waves and uses.rows[k].all():
             self.taken[k] = self.final[k] = graph.sets[k].identity
             self.splits[k] = np.array([0, len(self.taken[k])], np.int32)
             return
         else:
-            taken = np.flatnonzero(uses.rows[k])
+            positions = np.flatnonzero(uses.rows[k]).astype(np.int32)
             if k in uses.waves:
-                taken = taken[np.argsort(uses.waves[k][taken], kind="stable")]
-        self.taken[k] = taken.astype(np.int32)
+                positions = positions[np.argsort(uses.waves[k][positions], kind="stable")]
+        self.taken[k] = positions
         self.final[k] = np.full(len(graph.sets[k]), -1, np.int32)
-        self.final[k][taken] = np.arange(len(taken), dtype=np.int32)
-        self.splits[k] = np.array([0, len(taken)], np.int32)
+        self.final[k][positions] = np.arange(len(positions), dtype=np.int32)
+        self.splits[k] = np.array([0, len(positions)], np.int32)
 
     def rows(self, k: int, leaf: Leaf | Span) -> Ints:
         """Per final row of a vertex, the final row that a leaf reads, -1 where it takes no part."""
@@ -88,7 +85,7 @@ class Arrangement:
         counts = np.bincount(users, minlength=len(self.taken[k]))
         return self.final[leaf.source][read[order]], np.cumsum([0, *counts]).astype(np.int32)
 
-    def constant(self, k: int, part: int) -> NDArray[np.float32]:
+    def constant(self, k: int, part: int) -> Floats:
         """What constants add to a part of each final row."""
         added = self.uses.constants.get((k, part), np.zeros(len(self.final[k]), np.float32))
         return added[self.taken[k]]

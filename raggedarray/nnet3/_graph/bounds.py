@@ -1,11 +1,10 @@
 """Boxes around everything that a request makes a network look at: what can be computed there, and what is asked for."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Ints
 from . import boxes
 from .boxes import Box
 from .rules import Choose, Leaf, Span, choices
@@ -15,17 +14,17 @@ from .topology import Group, Topology
 class Bounds:
     """Boxes per vertex.
 
-    ``available`` is where it may be computable, ``inside`` the part of that which recurrences ask of each other, and
-    ``asked`` all that is asked of it from elsewhere.
+    ``available`` is where it may be computable, ``inside`` the part of ``available`` that the members of its recurrence
+    ask of it, and ``asked`` everything that others ask of it.
     """
 
     def __init__(
         self,
         topology: Topology,
         groups: tuple[Group, ...],
-        lanes: NDArray[Any],
-        inputs: Mapping[int, NDArray[Any]],
-        outputs: Mapping[int, NDArray[Any]],
+        lanes: Ints,
+        inputs: Mapping[int, Ints],
+        outputs: Mapping[int, Ints],
         *,
         strict: bool,
     ) -> None:
@@ -40,8 +39,8 @@ class Bounds:
         self.available: dict[int, Box] = {}
         for group in groups:
             self._allow(group, around)
-        none = boxes.nothing(len(lanes))
-        self.asked = {k: around[k] if k in outputs else none for group in groups for k in group.members}
+        nothing = boxes.nothing(len(lanes))
+        self.asked = {k: around[k] if k in outputs else nothing for group in groups for k in group.members}
         self.inside: dict[int, Box] = {}
         for group in reversed(groups):
             if group.recurrent:
@@ -57,18 +56,19 @@ class Bounds:
         return int(self._seen[2 * axis, full].min()), int(self._seen[2 * axis + 1, full].max())
 
     def _allow(self, group: Group, around: Mapping[int, Box]) -> None:
-        none = boxes.nothing(self.lanes)
-        self.available |= dict.fromkeys(group.members, none)
+        nothing = boxes.nothing(self.lanes)
+        self.available |= dict.fromkeys(group.members, nothing)
 
         def step(k: int) -> Box:
             vertex = self.topology.vertices[k]
             if vertex.kind == "input":
-                return around.get(k, none)
+                return around.get(k, nothing)
             return boxes.available(vertex.rule, self.available, self.lanes)
 
         if not group.recurrent:
             self.available[group.members[0]] = step(group.members[0])
-        elif self.strict:  # as Kaldi, which does not conclude that what could only start at minus infinity never starts
+        elif self.strict:
+            # Kaldi does not conclude that what could only start at minus infinity never starts.
             self.available |= dict.fromkeys(group.members, boxes.everything(self.lanes))
             for _ in range(boxes.ROUNDS):
                 self.available |= {k: step(k) for k in group.members}
@@ -94,9 +94,9 @@ class Bounds:
 
         _fixed_point(self.inside, group.members[::-1], step)
         if any(boxes.is_endless(self.inside[k]).any() for k in group.members):
-            named = ", ".join(repr(self.topology.vertices[k].name) for k in group.members)
+            names = ", ".join(repr(self.topology.vertices[k].name) for k in group.members)
             raise ValueError(
-                f"compile: expected recurrences that start somewhere, got one without end through nodes {named}. "
+                f"compile: expected recurrences that start somewhere, got one without end through nodes {names}. "
                 "Let it read an input at its own t, so that it ends where the input does."
             )
 
@@ -107,7 +107,7 @@ class Bounds:
         for maps in {place.maps for place in places if isinstance(place, Leaf | Choose)}:
             if not any(kind == "x" or dx for kind, _, dx in maps):
                 continue
-            for part in boxes.passed(box, maps):  # an x on the way may be one that neither end has
+            for part in boxes.passed(box, maps):  # an x in between may lie outside of both ends
                 self._seen = boxes.hull(self._seen, part)
         for leaf, part in boxes.asked(rule, box):
             if isinstance(leaf, Span):
@@ -119,7 +119,7 @@ class Bounds:
 
 
 def _fixed_point(state: dict[int, Box], order: tuple[int, ...], step: Callable[[int], Box]) -> None:
-    """Apply a growing step to all until nothing changes; a bound that moves for long moves to infinity."""
+    """Apply a growing step to all until nothing changes; a bound that keeps moving is set to infinity."""
     for round in range(4 * boxes.ROUNDS * len(order)):
         changed = False
         for k in order:

@@ -5,24 +5,24 @@ outside the box of what can be computed is ever asked of a recurrent node.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._reads import Window
+from .._typing import Bools, Ints
 from .rules import Choose, Constant, Either, Every, Leaf, Maps, Maybe, Rule, Span
 
 Box = NDArray[np.int64]
-FAR = 2**40
+INFINITE = 2**40
 """Bounds beyond half of this are infinite."""
 ROUNDS = 8
-"""After so many rounds, a bound of a recurrent node that still moves is taken to move for ever."""
+"""After this many rounds, a bound of a recurrent node that still moves is taken to move forever."""
 
 
 def nothing(lanes: int) -> Box:
     """Boxes without Indexes."""
-    return np.repeat(np.array([[FAR], [-FAR], [FAR], [-FAR]]), lanes, axis=1)
+    return np.repeat(np.array([[INFINITE], [-INFINITE], [INFINITE], [-INFINITE]]), lanes, axis=1)
 
 
 def everything(lanes: int) -> Box:
@@ -30,7 +30,7 @@ def everything(lanes: int) -> Box:
     return -nothing(lanes)
 
 
-def of_indexes(indexes: NDArray[Any], lane: NDArray[Any], lanes: int) -> Box:
+def of_indexes(indexes: Ints, lane: NDArray[np.int64], lanes: int) -> Box:
     """The smallest boxes around rows n, t, x, whose n have the numbers ``lane``."""
     out = nothing(lanes)
     for axis in (1, 2):
@@ -55,15 +55,15 @@ def hull(a: Box, b: Box) -> Box:
     return out
 
 
-def is_empty(box: Box) -> NDArray[np.bool_]:
+def is_empty(box: Box) -> Bools:
     """Per lane, whether there is no Index."""
-    out: NDArray[np.bool_] = box[0] > box[1]
+    out: Bools = box[0] > box[1]
     return out
 
 
-def is_endless(box: Box) -> NDArray[np.bool_]:
+def is_endless(box: Box) -> Bools:
     """Per lane, whether there are Indexes without end."""
-    out: NDArray[np.bool_] = ~is_empty(box) & (np.abs(box) > FAR // 2).any(axis=0)
+    out: Bools = ~is_empty(box) & (np.abs(box) > INFINITE // 2).any(axis=0)
     return out
 
 
@@ -76,7 +76,7 @@ def _tidy(box: Box) -> Box:
     empty = (box[0] > box[1]) | (box[2] > box[3])
     if empty.any():
         box = np.where(empty, nothing(box.shape[1]), box)
-    return np.where(np.abs(box) > FAR // 2, np.sign(box) * FAR, box)
+    return np.where(np.abs(box) > INFINITE // 2, np.sign(box) * INFINITE, box)
 
 
 def available(rule: Rule, boxes: Mapping[int, Box], lanes: int) -> Box:
@@ -159,7 +159,7 @@ def _before(box: Box, maps: Maps) -> Box:
             case "t" | "x":
                 at = slice(0, 2) if kind == "t" else slice(2, 4)
                 inside = (box[at][0] <= a) & (a <= box[at][1])
-                box[at] = np.where(inside, [[-FAR], [FAR]], [[FAR], [-FAR]])
+                box[at] = np.where(inside, [[-INFINITE], [INFINITE]], [[INFINITE], [-INFINITE]])
             case _:
                 box[2], box[3] = box[2] * a, box[3] * a + a - 1
         box = _tidy(np.where(empty, nothing(box.shape[1]), box))

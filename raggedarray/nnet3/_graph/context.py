@@ -1,9 +1,9 @@
 """How many frames around an output a network needs, found by asking what is computable from a window of input."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._errors import error_text
+from .._typing import Bools, Ints
 from .rows import Graph
 from .topology import Topology
 
@@ -38,7 +38,7 @@ def _context(topology: Topology, shift: int, modulus: int) -> tuple[int, int]:
     )
 
 
-def computable(topology: Topology, shift: int, width: int, modulus: int) -> NDArray[np.bool_]:
+def computable(topology: Topology, shift: int, width: int, modulus: int) -> Bools:
     """Which frames of node ``output`` can be computed from a window of input."""
     window = _frames(shift, width)
     inputs = {vertex.name: window for vertex in topology.vertices if vertex.kind == "input"}
@@ -49,6 +49,6 @@ def computable(topology: Topology, shift: int, width: int, modulus: int) -> NDAr
     return np.broadcast_to(graph.ok[k], width)
 
 
-def _frames(first: int, width: int) -> NDArray[np.int32]:
+def _frames(first: int, width: int) -> Ints:
     t = np.arange(first, first + width)
     return np.stack([0 * t, t, 0 * t], axis=1).astype(np.int32)

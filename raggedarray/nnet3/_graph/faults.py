@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..._errors import error_text
 from .._indexes import format_indexes
+from .._typing import Bools
 from .rows import Graph
 from .rules import Span
 from .topology import Group
@@ -27,9 +28,9 @@ def uncomputable(graph: Graph, context: Callable[[], str]) -> ValueError:
             for k in group.members:
                 if graph.vertices[k].kind != "input":
                     changed |= _trace(graph, k, marks) and group.recurrent
-        named = [graph.vertices[k].name for k in group.members if marks[k].any()]
+        names = [graph.vertices[k].name for k in group.members if marks[k].any()]
         if group.recurrent and any(_waits(graph, k, group, marks[k]) for k in group.members):
-            nodes.append(f"a recurrence through {', '.join(map(repr, named))} that has no start at these frames")
+            nodes.append(f"a recurrence through {', '.join(map(repr, names))} that has no start at these frames")
         if graph.vertices[group.members[0]].kind == "input" and marks[group.members[0]].any():
             frames[graph.vertices[group.members[0]].name] = graph.sets[group.members[0]].keys[marks[group.members[0]]]
     which = "; ".join(
@@ -46,7 +47,7 @@ def uncomputable(graph: Graph, context: Callable[[], str]) -> ValueError:
     )
 
 
-def _trace(graph: Graph, k: int, marks: dict[int, NDArray[np.bool_]]) -> bool:
+def _trace(graph: Graph, k: int, marks: dict[int, Bools]) -> bool:
     """Mark the rows that marked rows of a vertex lack; whether any of them is new."""
     changed = False
     for leaf, mask in graph.rows[k].lacking(graph.vertices[k].rule, marks[k]):
@@ -59,7 +60,7 @@ def _trace(graph: Graph, k: int, marks: dict[int, NDArray[np.bool_]]) -> bool:
     return changed
 
 
-def _waits(graph: Graph, k: int, group: Group, marked: NDArray[np.bool_]) -> bool:
+def _waits(graph: Graph, k: int, group: Group, marked: Bools) -> bool:
     """Whether marked rows lack rows of an earlier wave of their own recurrence."""
     lacking = graph.rows[k].lacking(graph.vertices[k].rule, marked)
     return any(

@@ -5,18 +5,16 @@ only be computed from itself is not.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._typing import Bools, Ints
 from .bounds import Bounds
 from .boxes import Box
 from .rules import Choose, Leaf, Rows, Span, Truth, choices
 from .space import Keys, KeySet, Space
 from .topology import Edge, Group, Topology
 
-Ints = NDArray[np.int32]
 LIMIT = 2**26
 """Rows that a recurrent node may be asked for."""
 
@@ -32,8 +30,8 @@ class Graph:
     def __init__(
         self,
         topology: Topology,
-        inputs: Mapping[str, NDArray[Any]],
-        outputs: Mapping[str, NDArray[Any]],
+        inputs: Mapping[str, Ints],
+        outputs: Mapping[str, Ints],
         *,
         strict: bool = False,
     ) -> None:
@@ -141,7 +139,7 @@ class Graph:
             ok = np.bincount(ids[ok], minlength=len(self.sets[k])) > 0
         return _short(ok)
 
-    def missing(self) -> dict[int, NDArray[np.bool_]]:
+    def missing(self) -> dict[int, Bools]:
         """Per wanted output, which of its rows, sorted, are not computable; outputs that are complete are left out."""
         lacking = {k: ~np.broadcast_to(self.ok[k], len(self.sets[k])) for k in self.outputs}
         return {k: mask for k, mask in lacking.items() if mask.any()}

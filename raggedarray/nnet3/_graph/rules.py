@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._reads import Blocks, Nothing, Reads, Same, Taps, Window
+from .._typing import Bools
 from ..descriptors import Const, Descriptor, Failover, IfDefined, Node, Offset, ReplaceIndex, Round, Scale, Sum, Switch
 
 Map = tuple[str, int, int]
 """An index operator: ("offset", t, x), ("round", m, 0), ("t", c, 0), ("x", c, 0) or ("floor", k, 0)."""
 Maps = tuple[Map, ...]
-Bools = NDArray[np.bool_]
 Truth = Bools | np.bool_
 
 
@@ -266,9 +266,9 @@ class Rows:
                 for child in children:
                     yield from self.lacking(child, active)
             case Either(first, second):
-                both = active & ~self.computable(rule)
-                yield from self.lacking(first, both)
-                yield from self.lacking(second, both)
+                uncomputable = active & ~self.computable(rule)
+                yield from self.lacking(first, uncomputable)
+                yield from self.lacking(second, uncomputable)
             case Choose(_, children):
                 for k, child in enumerate(children):
                     yield from self.lacking(child, active & (self.choice[rule] == k))

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._typing import Ints
 from .rules import Maps
 
 Keys = NDArray[np.int64]
@@ -17,7 +17,7 @@ DENSE = 8
 class Space:
     """The keys of all Indexes that a request can touch: n among ``lanes``, t and x in a range."""
 
-    def __init__(self, lanes: NDArray[Any], t: tuple[int, int], x: tuple[int, int]) -> None:
+    def __init__(self, lanes: Ints, t: tuple[int, int], x: tuple[int, int]) -> None:
         self.lanes = lanes
         self.t0, self.x0 = t[0], x[0]
         self.nx = x[1] - x[0] + 1
@@ -28,20 +28,20 @@ class Space:
             )
         self._mapped: dict[tuple[int, Maps], tuple[KeySet, Keys]] = {}
         self._sets: dict[tuple[int, int, int], list[KeySet]] = {}
-        self._decoded: dict[int, tuple[KeySet, NDArray[np.int32]]] = {}
+        self._decoded: dict[int, tuple[KeySet, Ints]] = {}
 
-    def encode(self, indexes: NDArray[Any]) -> Keys:
+    def encode(self, indexes: Ints) -> Keys:
         """Keys of rows n, t, x."""
         lane = np.searchsorted(self.lanes, indexes[:, 0])
         return self.keys(lane, indexes[:, 1], indexes[:, 2])
 
-    def keys(self, lane: NDArray[Any], t: NDArray[Any], x: NDArray[Any]) -> Keys:
+    def keys(self, lane: Keys, t: NDArray[np.integer], x: NDArray[np.integer]) -> Keys:
         """Keys of Indexes given by the number of n among the lanes, t, and x."""
         key: Keys = (t.astype(np.int64) - self.t0) * self.nx + (x.astype(np.int64) - self.x0)
         out: Keys = key * len(self.lanes) + lane
         return out
 
-    def decode(self, keys: Keys) -> NDArray[np.int32]:
+    def decode(self, keys: Keys) -> Ints:
         """Rows n, t, x of keys."""
         out = np.empty((len(keys), 3), np.int32)
         if len(keys):
@@ -50,7 +50,7 @@ class Space:
             out[:, 0], out[:, 1], out[:, 2] = self.lanes[lane], t + self.t0, x + self.x0
         return out
 
-    def indexes(self, keys: "KeySet") -> NDArray[np.int32]:
+    def indexes(self, keys: "KeySet") -> Ints:
         """Rows n, t, x of a set; the same array every time."""
         if id(keys) not in self._decoded:
             self._decoded[id(keys)] = keys, self.decode(keys.keys)
@@ -92,9 +92,9 @@ class Space:
         candidates.append(KeySet(keys))
         return candidates[-1]
 
-    def union(self, several: Sequence[Keys]) -> "KeySet":
-        """The set of all keys in several arrays, which may be unsorted and repeat."""
-        distinct = list({id(keys): keys for keys in several if len(keys)}.values())
+    def union(self, arrays: Sequence[Keys]) -> "KeySet":
+        """The set of all keys in some arrays, which may be unsorted and repeat."""
+        distinct = list({id(keys): keys for keys in arrays if len(keys)}.values())
         if len(distinct) == 1 and bool((np.diff(distinct[0]) > 0).all()):
             return self.interned(distinct[0])
         return self.interned(sorted_union(distinct))
@@ -105,13 +105,13 @@ class KeySet:
 
     def __init__(self, keys: Keys) -> None:
         self.keys = keys
-        self._positions: dict[int, tuple[Keys, NDArray[np.int32]]] = {}
+        self._positions: dict[int, tuple[Keys, Ints]] = {}
 
     def __len__(self) -> int:
         return len(self.keys)
 
     @cached_property
-    def _table(self) -> NDArray[np.int32] | None:
+    def _table(self) -> Ints | None:
         n = len(self.keys)
         if not n or (size := int(self.keys[-1] - self.keys[0]) + 1) > DENSE * n + 1024:
             return None
@@ -120,18 +120,18 @@ class KeySet:
         return table
 
     @cached_property
-    def identity(self) -> NDArray[np.int32]:
+    def identity(self) -> Ints:
         """The position of each key of the set itself."""
         return np.arange(len(self.keys), dtype=np.int32)
 
-    def find(self, keys: Keys) -> NDArray[np.int32]:
+    def find(self, keys: Keys) -> Ints:
         """Position of each key, -1 where it is not in the set."""
         cached = self._positions.get(id(keys))
         if cached is None:
             cached = self._positions[id(keys)] = keys, self._find(keys)
         return cached[1]
 
-    def _find(self, keys: Keys) -> NDArray[np.int32]:
+    def _find(self, keys: Keys) -> Ints:
         n = len(self.keys)
         if keys is self.keys:
             return self.identity
@@ -143,20 +143,20 @@ class KeySet:
         at = keys - self.keys[0]
         size = len(self._table)
         if len(at) and at.min() >= 0 and at.max() < size:
-            out: NDArray[np.int32] = self._table[at]
+            out: Ints = self._table[at]
             return out
         inside = (at >= 0) & (at < size)
         return np.where(inside, self._table[np.where(inside, at, 0)], -1).astype(np.int32)
 
 
-def sorted_union(several: Sequence[Keys]) -> Keys:
+def sorted_union(arrays: Sequence[Keys]) -> Keys:
     """All keys of several arrays, sorted, each once."""
-    if not several:
+    if not arrays:
         return np.zeros(0, np.int64)
-    low, high = min(int(k.min()) for k in several), max(int(k.max()) for k in several)
-    if high - low < DENSE * sum(map(len, several)) + 1024:
+    low, high = min(int(k.min()) for k in arrays), max(int(k.max()) for k in arrays)
+    if high - low < DENSE * sum(map(len, arrays)) + 1024:
         present = np.zeros(high - low + 1, np.bool_)
-        for keys in several:
+        for keys in arrays:
             present[keys - low] = True
         return np.flatnonzero(present) + low
-    return np.unique(np.concatenate(several))
+    return np.unique(np.concatenate(arrays))

@@ -1,16 +1,14 @@
 """Which rows a graph really uses: those that the wanted rows read, with every choice and option decided."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
+from .._typing import Floats, Ints
 from .rows import Graph
 from .rules import Constant, Leaf, Span, Truth
 from .topology import Edge, Group
 from .waves import waves_of
-
-Ints = NDArray[np.int32]
 
 
 class Uses:
@@ -26,7 +24,7 @@ class Uses:
         self.rows = {k: np.full(len(rows), k in graph.outputs) for k, rows in graph.sets.items()}
         self._full: set[int] = set()
         self.leaves: dict[Edge, Truth] = {}
-        self.constants: dict[tuple[int, int], NDArray[np.float32]] = {}
+        self.constants: dict[tuple[int, int], Floats] = {}
         self.waves: dict[int, Ints] = {}
         for group in reversed(graph.groups):
             if group.recurrent:
@@ -37,14 +35,14 @@ class Uses:
                     if leaf.source not in group.members:
                         self._mark(k, leaf)
             if group.recurrent:
-                named = {k: graph.vertices[k].name for k in group.members}
+                names = {k: graph.vertices[k].name for k in group.members}
                 edges = [
                     (k, leaf.source, (k, leaf.number) in group.inner, *self.edges(k, leaf))
                     for k in group.members
                     for leaf in graph.vertices[k].needs
                     if leaf.source in group.members
                 ]
-                self.waves |= waves_of({k: self.rows[k] for k in group.members}, edges, named)
+                self.waves |= waves_of({k: self.rows[k] for k in group.members}, edges, names)
 
     def _mark(self, k: int, leaf: Leaf | Span) -> None:
         """Note that a vertex reads rows of another."""
@@ -82,7 +80,7 @@ class Uses:
         return users, at[users]
 
     def _reach(self, group: Group) -> None:
-        """Mark what the rows used so far read within a recurrence, however often it is gone round."""
+        """Mark what the rows used so far read within a recurrence, directly or through other rows."""
         graph, members = self.graph, group.members
         sizes = [len(graph.sets[k]) for k in members]
         start = dict(zip(members, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))

@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import error_text
+from .._typing import Bools, Ints
 
-Ints = NDArray[np.int32]
 Rows = NDArray[np.int64]
 Edges = Sequence[tuple[int, int, bool, Ints, Ints]]
 """Per leaf: the reading vertex, the vertex read, whether that runs earlier within a wave, and pairs of rows."""
 _NONE = np.zeros(0, np.int64)
 
 
-def waves_of(used: Mapping[int, NDArray[np.bool_]], edges: Edges, names: Mapping[int, str]) -> dict[int, Ints]:
+def waves_of(used: Mapping[int, Bools], edges: Edges, names: Mapping[int, str]) -> dict[int, Ints]:
     """The wave of each used row, -1 for others; vertices are given in the order they run.
 
     A row is in the wave of the last row that it reads, or in the next one if that row's vertex runs later.
@@ -67,7 +67,7 @@ class _Readers:
             self.starts = np.cumsum(counts) - counts
 
     def count_down(self, read: Rows, waiting: Rows, earliest: Ints, wave: int) -> Rows:
-        """Note that rows are computed; give the reading rows that wait for nothing any more."""
+        """Note that rows are computed, and return the readers that no longer wait for any row."""
         if self.table is not None:
             users: Rows = self.table[read]
             users = users[users >= 0]

@@ -7,10 +7,7 @@ a command copies, and for nothing where it adds.
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-Ints = NDArray[np.int32]
+from .._typing import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,13 +56,13 @@ def accesses(command: Command, matrices: list[Matrix]) -> Iterator[Access]:
         case MatrixAdd(to, source) | AddRows(to, source) | AddRowRanges(to, source):
             yield source, READ
             yield to, UPDATE
-        case CopyRowsMulti(to, several) | AddRowsMulti(to, several):
-            for source in several:
+        case CopyRowsMulti(to, sources) | AddRowsMulti(to, sources):
+            for source in sources:
                 yield source, READ
             yield to, WRITE if isinstance(command, CopyRowsMulti) else UPDATE
-        case CopyToRowsMulti(source, several) | AddToRowsMulti(source, several):
+        case CopyToRowsMulti(source, targets) | AddToRowsMulti(source, targets):
             yield source, READ
-            for to in several:
+            for to in targets:
                 yield to, UPDATE
 
 
@@ -87,10 +87,10 @@ def moved(command: Command, f: Callable[[SubMatrix], SubMatrix]) -> Command:
             return replace(command, to=f(to), source=f(source))
         case AddRowRanges(to, source):
             return replace(command, to=f(to), source=f(source))
-        case CopyRowsMulti(to, several) | AddRowsMulti(to, several):
-            return replace(command, to=f(to), sources=tuple(map(f, several)))
-        case CopyToRowsMulti(source, several) | AddToRowsMulti(source, several):
-            return replace(command, source=f(source), targets=tuple(map(f, several)))
+        case CopyRowsMulti(to, sources) | AddRowsMulti(to, sources):
+            return replace(command, to=f(to), sources=tuple(map(f, sources)))
+        case CopyToRowsMulti(source, targets) | AddToRowsMulti(source, targets):
+            return replace(command, source=f(source), targets=tuple(map(f, targets)))
     return command
 
 

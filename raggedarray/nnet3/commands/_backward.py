@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from .._indexes import ComputationRequest
 from .._program import Program
+from .._typing import Bools, Ints
 from ..components import Component
 from . import AcceptInput, AddRowRanges, AddRows, AddToRowsMulti, Backprop, Command, MatrixAdd, ProvideOutput, SubMatrix
 from ._lower import Addition, Lowering, Step
-
-Ints = NDArray[np.int32]
 
 
 def with_derivs(program: Program, components: Mapping[str, Component], request: ComputationRequest) -> set[int]:
@@ -82,21 +81,21 @@ class Backward:
             yield from self._spread(low.gathering(step), step.gathered.deriv)
 
     def _spread(self, addition: Addition, deriv: int) -> Iterator[Command]:
-        """Add the derivative of what was added to the derivatives of where it came from."""
+        """Add the derivative of a sum to those of the rows that were added."""
         low = self.lowering
         source = SubMatrix(deriv, (0, low.matrices[deriv].rows), addition.columns)
         derivs = np.array([low.derivs.get(k, -1) for k in range(len(low.matrices))], np.int32)
         targets = np.where(addition.rows >= 0, derivs[addition.matrices], -1)
         used = np.unique(targets[targets >= 0]).tolist()
-        whole = [SubMatrix(m, (0, low.matrices[m].rows), addition.source_columns) for m in used]
+        parts = [SubMatrix(m, (0, low.matrices[m].rows), addition.source_columns) for m in used]
         if len(used) == 1:
             rows = np.where(targets >= 0, addition.rows, -1)
-            yield from _into_one(whole[0], source, rows, addition.scale)
+            yield from _into_one(parts[0], source, rows, addition.scale)
         elif used:
             at = np.where(targets >= 0, np.searchsorted(used, targets), -1)
             pairs = np.stack([at, np.where(targets >= 0, addition.rows, -1)], axis=1).astype(np.int32)
             for mask in _occurrences(pairs[:, 0] * np.int64(2**32) + pairs[:, 1], pairs[:, 0] >= 0):
-                yield AddToRowsMulti(source, tuple(whole), np.where(mask[:, None], pairs, -1), addition.scale)
+                yield AddToRowsMulti(source, tuple(parts), np.where(mask[:, None], pairs, -1), addition.scale)
 
 
 def _into_one(to: SubMatrix, source: SubMatrix, rows: Ints, scale: float) -> Iterator[Command]:
@@ -117,7 +116,7 @@ def _into_one(to: SubMatrix, source: SubMatrix, rows: Ints, scale: float) -> Ite
             yield AddRowRanges(to, source, ranges, scale)
 
 
-def _occurrences(keys: NDArray[np.int64], present: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+def _occurrences(keys: NDArray[np.int64], present: Bools) -> Iterator[Bools]:
     """Masks in each of which no key repeats: the first occurrences, the second ones, ..."""
     at = np.flatnonzero(present)
     order = at[np.argsort(keys[at], kind="stable")]

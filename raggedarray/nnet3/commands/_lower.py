@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._program import Epoch, Layer, Program
+from .._typing import Ints
 from ..components import Component
 from . import (
     AcceptInput,
@@ -25,8 +25,6 @@ from . import (
     SetConst,
     SubMatrix,
 )
-
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +246,6 @@ def _merged(additions: list[Addition], new: Addition) -> list[Addition]:
         if same and not ((old.rows >= 0) & (new.rows >= 0)).any():
             is_new = new.rows >= 0
             matrices, rows = np.where(is_new, new.matrices, old.matrices), np.where(is_new, new.rows, old.rows)
-            both = Addition(old.columns, old.source_columns, matrices, rows, old.scale)
-            return [*additions[:at], both, *additions[at + 1 :]]
+            together = Addition(old.columns, old.source_columns, matrices, rows, old.scale)
+            return [*additions[:at], together, *additions[at + 1 :]]
     return [*additions, new]

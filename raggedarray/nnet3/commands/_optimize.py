@@ -38,7 +38,7 @@ def optimized(
 
 
 class _Merger:
-    """Gives up matrices whose rows are those of a submatrix of another, for as long as both are looked at."""
+    """Drops matrices that hold the same rows as a submatrix of another, for as long as both are used."""
 
     def __init__(self, matrices: list[Matrix], commands: list[Command], components: Mapping[str, Component]) -> None:
         self.matrices, self.components = list(matrices), components
@@ -74,8 +74,8 @@ class _Merger:
             return False
         if to.matrix in self.provided:
             other = self.matrices[source.matrix]
-            whole = (source.height, source.width) == (other.rows, other.cols)
-            return whole and source.matrix not in self.accepted | self.provided
+            is_whole = (source.height, source.width) == (other.rows, other.cols)
+            return is_whole and source.matrix not in self.accepted | self.provided
         return True
 
     def _later(self, at: int, part: SubMatrix) -> set[str]:
@@ -103,8 +103,8 @@ class _Merger:
             command = self.commands[at]
             if command is not None:
                 self.commands[at] = moved(command, f)
-        both = [*self.uses[into.matrix], *((at, f(part), mode) for at, part, mode in self.uses.pop(merged))]
-        self.uses[into.matrix] = sorted(both, key=lambda use: use[0])
+        uses = [*self.uses[into.matrix], *((at, f(part), mode) for at, part, mode in self.uses.pop(merged))]
+        self.uses[into.matrix] = sorted(uses, key=lambda use: use[0])
         if merged in self.provided:
             self.provided.add(into.matrix)
         old = self.matrices[into.matrix]
@@ -117,7 +117,7 @@ class _Merger:
 
 
 def _alive(matrices: list[Matrix], commands: list[Command]) -> list[Command]:
-    """Leave out what is computed and never looked at."""
+    """Leave out what is computed and never read."""
     while True:
         touched = [list(accesses(command, matrices)) for command in commands]
         read = {part.matrix for parts in touched for part, mode in parts if mode == READ}

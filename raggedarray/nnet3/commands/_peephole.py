@@ -83,12 +83,12 @@ def _as_copy(command: Command) -> Command | None:
             return MatrixCopy(to, source, alpha)
         case AddRows(to, source, rows, alpha):
             return CopyRows(to, source, rows, alpha)
-        case AddRowsMulti(to, several, pairs, alpha):
-            return CopyRowsMulti(to, several, pairs, alpha)
-        case AddToRowsMulti(source, several, pairs, alpha):
-            counts = np.bincount(pairs[pairs[:, 0] >= 0, 0], minlength=len(several))
-            if [target.height for target in several] == counts.tolist():
-                return CopyToRowsMulti(source, several, pairs, alpha)
+        case AddRowsMulti(to, sources, pairs, alpha):
+            return CopyRowsMulti(to, sources, pairs, alpha)
+        case AddToRowsMulti(source, targets, pairs, alpha):
+            counts = np.bincount(pairs[pairs[:, 0] >= 0, 0], minlength=len(targets))
+            if [target.height for target in targets] == counts.tolist():
+                return CopyToRowsMulti(source, targets, pairs, alpha)
     return None
 
 
@@ -114,8 +114,8 @@ def simpler(command: Command) -> Command:
     present = np.flatnonzero(command.rows >= 0)
     start, end = int(present[0]), int(present[-1]) + 1
     rows = command.rows[start:end]
-    whole = (start, end) == (0, len(command.rows))
-    if (rows < 0).any() or (np.diff(rows) != 1).any() or not (whole or isinstance(command, AddRows)):
+    all_rows = (start, end) == (0, len(command.rows))
+    if (rows < 0).any() or (np.diff(rows) != 1).any() or not (all_rows or isinstance(command, AddRows)):
         return command
     to = SubMatrix(command.to.matrix, (command.to.rows[0] + start, command.to.rows[0] + end), command.to.columns)
     begin = command.source.rows[0] + int(rows[0])

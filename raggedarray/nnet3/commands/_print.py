@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from .._indexes import format_indexes
+from .._typing import Ints
 from ..descriptors import number
 from . import (
     AcceptInput,
@@ -17,7 +18,6 @@ from . import (
     CopyRowsMulti,
     CopyToRowsMulti,
     Dealloc,
-    Ints,
     Matrix,
     MatrixAdd,
     MatrixCopy,
@@ -86,11 +86,11 @@ class _Writer:
         m = self.matrices[matrix]
         return f"undefined({m.rows},{m.cols})"
 
-    def multi(self, several: tuple[SubMatrix, ...], pairs: Ints) -> str:
+    def multi(self, parts: tuple[SubMatrix, ...], pairs: Ints) -> str:
         starts = []
-        for s in several:
-            whole = s.columns == (0, self.matrices[s.matrix].cols)
-            columns = ":" if whole else f"{s.columns[0]}:{s.columns[1] - 1}"
+        for s in parts:
+            is_whole = s.columns == (0, self.matrices[s.matrix].cols)
+            columns = ":" if is_whole else f"{s.columns[0]}:{s.columns[1] - 1}"
             starts.append((s.matrix + 1, s.rows[0], columns))
         texts = []
         for at, row in pairs.tolist():
@@ -133,10 +133,10 @@ class _Writer:
                 return f"{self.sub(to)} += {_times(alpha)}{self.sub(source)}"
             case CopyRows(to, source, rows, alpha) | AddRows(to, source, rows, alpha):
                 return f"{self.sub(to)}.{_name(command)}({number(alpha)}, {self.sub(source)}{format_integers(rows)})"
-            case CopyRowsMulti(to, several, pairs, alpha) | AddRowsMulti(to, several, pairs, alpha):
-                return f"{self.sub(to)}.{_name(command)}({number(alpha)}, {self.multi(several, pairs)})"
-            case CopyToRowsMulti(to, several, pairs, alpha) | AddToRowsMulti(to, several, pairs, alpha):
-                return f"{self.sub(to)}.{_name(command)}({number(alpha)}, {self.multi(several, pairs)})"
+            case CopyRowsMulti(to, parts, pairs, alpha) | AddRowsMulti(to, parts, pairs, alpha):
+                return f"{self.sub(to)}.{_name(command)}({number(alpha)}, {self.multi(parts, pairs)})"
+            case CopyToRowsMulti(to, parts, pairs, alpha) | AddToRowsMulti(to, parts, pairs, alpha):
+                return f"{self.sub(to)}.{_name(command)}({number(alpha)}, {self.multi(parts, pairs)})"
             case AddRowRanges(to, source, ranges, alpha):
                 texts = ["null" if begin < 0 else f"{begin}:{end - 1}" for begin, end in ranges.tolist()]
                 return f"{self.sub(to)}.AddRowRanges({number(alpha)}, {self.sub(source)}, [{','.join(texts)}])"

@@ -40,7 +40,7 @@ def make_component(kind: str, keys: Keys | Mapping[str, str]) -> Component:
     keys = keys if isinstance(keys, Keys) else Keys(keys)
     written = {key: value for key, value in keys.pairs.items() if key not in ("name", "type")}
     if kind not in TYPES:
-        raise keys.complain("a component type", kind, f"Known types: {', '.join(TYPES)}.")
+        raise keys.error("a component type", kind, f"Known types: {', '.join(TYPES)}.")
     cls = TYPES[kind]
     values: dict[str, Any] = {**_parts(keys)} if cls is composite.Composite else {}
     for name, read in _readers(cls):
@@ -60,8 +60,8 @@ Reader = Callable[[Keys, str], object]
 
 def _readers(cls: type[Component]) -> tuple[tuple[str, Reader], ...]:
     hints = get_type_hints(cls)
-    own = [f for f in fields(cls) if f.name not in ("keys", "components")]
-    return tuple((f.name, _reader(hints[f.name], f.default)) for f in own)
+    keys = [f for f in fields(cls) if f.name not in ("keys", "components")]
+    return tuple((f.name, _reader(hints[f.name], f.default)) for f in keys)
 
 
 def _reader(hint: object, default: object) -> Reader:

@@ -11,21 +11,16 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._errors import error_text
 from ..._typing import Array, Namespace
 from ...backends.jax.rows import alike
 from .._lines import REQUIRED as REQUIRED
 from .._reads import Reads, Same
+from .._typing import Floats, Ints
 
 Key: TypeAlias = jax.Array
 """A key of `jax.random`."""
-
-Ints: TypeAlias = NDArray[np.int32]
-
-Floats: TypeAlias = NDArray[np.float32]
-"""Rows and their derivatives in NumPy."""
 
 Pairs: TypeAlias = tuple[Ints, Ints]
 """Row numbers of outputs, and of an input that each of them reads."""
@@ -38,11 +33,11 @@ NONE = int(np.iinfo(np.int32).max)
 
 
 class RowContext(NamedTuple):
-    """What a formula may know of the rows it works on.
+    """What a formula may use besides the input rows.
 
     sources  ``int[rows]`` per tap: row of the input, -1 or `NONE` where it is missing
     pairs    ``int[P]`` twice: output row and input row, where one output row reads any number of rows
-    mark     ``int[rows, ...]``: numbers of a component's own making
+    mark     ``int[rows, ...]``: integers that only the component itself interprets
     groups   ``int[G, ...]``: the groups of rows that share random numbers
     valid    ``bool[rows]``: rows in use; None where all are
     noise    random numbers, one item per group
@@ -84,9 +79,9 @@ class Component:
 
     def __post_init__(self) -> None:
         """Check the fields, and complete those that follow from others."""
-        self._settle()
+        self._complete()
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         pass
 
     @property
@@ -185,7 +180,7 @@ class Component:
         """Type and keys, as a config line has them after the name."""
         return " ".join([f"type={self.kind}", *(f"{key}={value}" for key, value in self.keys.items())])
 
-    def fault(self, expected: str, got: object, advice: str) -> ValueError:
+    def error(self, expected: str, got: object, advice: str) -> ValueError:
         """An error about this component."""
         return ValueError(error_text(expected, got, advice, op=self.kind))
 
@@ -215,7 +210,7 @@ class Rowwise(Component):
 
     dim: int = REQUIRED
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "dim")
 
     @property
@@ -231,15 +226,15 @@ def positive(component: Component, *names: str) -> None:
     """Refuse dims below 1."""
     for name in names:
         if (value := getattr(component, name)) < 1:
-            raise component.fault(f"{name.replace('_', '-')} of at least 1", value, "Pass a positive number.")
+            raise component.error(f"{name.replace('_', '-')} of at least 1", value, "Pass a positive number.")
 
 
-def divides(component: Component, part: str, whole: str) -> None:
-    """Refuse a part that does not divide its whole."""
-    a, b = getattr(component, part), getattr(component, whole)
+def divides(component: Component, part: str, total: str) -> None:
+    """Refuse a part that does not divide its total."""
+    a, b = getattr(component, part), getattr(component, total)
     if b % a:
-        names = part.replace("_", "-"), whole.replace("_", "-")
-        raise component.fault(f"{names[0]} that divides {names[1]}={b}", a, "Change one of them.")
+        names = part.replace("_", "-"), total.replace("_", "-")
+        raise component.error(f"{names[0]} that divides {names[1]}={b}", a, "Change one of them.")
 
 
 def pick(xp: Namespace, x: Array, rows: Array) -> Array:

@@ -40,9 +40,9 @@ def _checked(component: Component, path: str, ndim: int) -> np.ndarray:
     try:
         numbers = _read(path, Path(path).stat().st_mtime_ns)
     except (OSError, ValueError) as error:
-        raise component.fault(f"a {what} in {path!r}", error, "Write numbers in brackets, or a .npy file.") from None
+        raise component.error(f"a {what} in {path!r}", error, "Write numbers in brackets, or a .npy file.") from None
     if numbers.ndim != ndim:
-        raise component.fault(f"a {what} in {path!r}", f"shape {numbers.shape}", "Name another file.")
+        raise component.error(f"a {what} in {path!r}", f"shape {numbers.shape}", "Name another file.")
     return numbers
 
 

@@ -6,8 +6,9 @@ from typing import ClassVar
 import jax
 
 from ..._typing import Array, Namespace
+from .._typing import Floats
 from . import _files
-from ._base import Component, Floats, Key, Params, RowContext, Updatable, normal, positive
+from ._base import Component, Key, Params, RowContext, Updatable, normal, positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,7 @@ class Affine(Updatable):
     matrix: str = ""
     orthonormal_constraint: float = 0.0
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         if self.matrix:
             rows, columns = _files.matrix(self, self.matrix).shape
             object.__setattr__(self, "output_dim", rows)
@@ -65,7 +66,7 @@ class Affine(Updatable):
 
 @dataclass(frozen=True, kw_only=True)
 class NaturalGradientAffine(Affine):
-    """`Affine`; the natural gradient is the optimiser's matter."""
+    """`Affine`; the natural gradient is left to the optimiser."""
 
     kind: ClassVar[str] = "NaturalGradientAffineComponent"
     tags: ClassVar[tuple[str, ...]] = (
@@ -76,7 +77,7 @@ class NaturalGradientAffine(Affine):
 
 @dataclass(frozen=True, kw_only=True)
 class FixedAffine(Affine):
-    """`Affine` that training leaves as it is."""
+    """`Affine` that training does not change."""
 
     kind: ClassVar[str] = "FixedAffineComponent"
     tags: ClassVar[tuple[str, ...]] = ("LinearParams", "BiasParams")

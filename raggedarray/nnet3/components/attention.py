@@ -7,7 +7,8 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Taps
-from ._base import REQUIRED, Component, Floats, Params, RowContext, pick, positive, scatter_add
+from .._typing import Floats
+from ._base import REQUIRED, Component, Params, RowContext, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,14 +35,14 @@ class RestrictedAttention(Component):
     output_context: bool = True
     key_scale: float | None = None
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "num_heads", "key_dim", "value_dim", "time_stride")
         for side in ("num_left_inputs", "num_right_inputs"):
-            most, required = getattr(self, side), getattr(self, f"{side}_required")
+            count, required = getattr(self, side), getattr(self, f"{side}_required")
             if required < 0:
-                object.__setattr__(self, f"{side}_required", required := most)
-            if not 0 <= required <= most:
-                raise self.fault(f"0 to {most} for {side.replace('_', '-')}-required", required, "Change it.")
+                object.__setattr__(self, f"{side}_required", required := count)
+            if not 0 <= required <= count:
+                raise self.error(f"0 to {count} for {side.replace('_', '-')}-required", required, "Change it.")
         if self.key_scale is None:
             object.__setattr__(self, "key_scale", self.key_dim**-0.5)
 
@@ -68,7 +69,7 @@ class RestrictedAttention(Component):
         return Taps(tuple(k * self.time_stride for k in steps), tuple(required))
 
     @property
-    def _own(self) -> int:
+    def _centre(self) -> int:
         return self.num_left_inputs
 
     def _parts(self, xp: Namespace, x: Array, facts: RowContext) -> tuple[Array, Array, Array, Array]:
@@ -76,8 +77,8 @@ class RestrictedAttention(Component):
         k, v = self.key_dim, self.value_dim
         heads = xp.reshape(x, (-1, self.num_heads, self.input_dim // self.num_heads))
         window = xp.stack([pick(xp, heads[:, :, : k + v], rows) for rows in facts.sources], axis=1)
-        own = pick(xp, heads[:, :, k + v :], facts.sources[self._own])
-        return window[..., :k], window[..., k:], own[..., :k], own[..., k:]
+        row = pick(xp, heads[:, :, k + v :], facts.sources[self._centre])
+        return window[..., :k], window[..., k:], row[..., :k], row[..., k:]
 
     def _weights(self, xp: Namespace, keys: Array, query: Array, bias: Array) -> Array:
         scores = self.key_scale * xp.einsum("rkhd,rhd->rhk", keys, query) + bias
@@ -111,7 +112,7 @@ class RestrictedAttention(Component):
         dwindow = np.concatenate([dkeys, dvalues], axis=3)
         for j, at in enumerate(facts.sources):
             dx[:, :, : k + v] += scatter_add(dwindow[:, j], at, rows)
-        dx[:, :, k + v :] += scatter_add(np.concatenate([dquery, dscores], axis=2), facts.sources[self._own], rows)
+        dx[:, :, k + v :] += scatter_add(np.concatenate([dquery, dscores], axis=2), facts.sources[self._centre], rows)
         return dx.reshape(x.shape), {}
 
 

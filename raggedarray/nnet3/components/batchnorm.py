@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Floats, Key, Params, RowContext, Rowwise, divides, positive
+from .._typing import Floats
+from ._base import Component, Key, Params, RowContext, Rowwise, divides, positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +31,14 @@ class BatchNorm(Rowwise):
     target_rms: float = 1.0
     test_mode: bool = False
 
-    def _settle(self) -> None:
-        super()._settle()
+    def _complete(self) -> None:
+        super()._complete()
         object.__setattr__(self, "block_dim", self.block_dim or self.dim)
         positive(self, "block_dim")
         divides(self, "block_dim", "dim")
         if not (self.epsilon > 0 and self.target_rms > 0):
             got = f"{self.epsilon}, {self.target_rms}"
-            raise self.fault("epsilon and target-rms above 0", got, "Change them.")
+            raise self.error("epsilon and target-rms above 0", got, "Change them.")
 
     def init(self, key: Key) -> Params:
         """No statistics: a count of 0."""
@@ -87,7 +88,7 @@ class BatchNorm(Rowwise):
         """Refuse test mode without statistics, where the count can be read."""
         count = params.get("count")
         if self.test_mode and count is not None and not isinstance(count, jax.core.Tracer) and not float(count) > 0:
-            raise self.fault(
+            raise self.error(
                 "statistics for test mode", f"count {float(count):g}", "Gather them with `apply(..., statistics=True)`."
             )
 

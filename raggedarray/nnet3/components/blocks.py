@@ -7,7 +7,8 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Blocks, Reads
-from ._base import REQUIRED, Component, Floats, Ints, Pairs, Params, RowContext, divides, pick, positive, scatter_add
+from .._typing import Floats, Ints
+from ._base import REQUIRED, Component, Pairs, Params, RowContext, divides, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +19,7 @@ class Narrowing(Component):
     input_dim: int = REQUIRED
     output_dim: int = REQUIRED
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "output_dim", "input_dim")
         divides(self, "output_dim", "input_dim")
 
@@ -96,13 +97,13 @@ class SumGroup(Component):
     input_dim: int = 0
     output_dim: int = 0
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         if not self.sizes:
             positive(self, "output_dim", "input_dim")
             divides(self, "output_dim", "input_dim")
             object.__setattr__(self, "sizes", (self.input_dim // self.output_dim,) * self.output_dim)
         if min(self.sizes) < 1:
-            raise self.fault("sizes of at least 1", list(self.sizes), "Leave out empty groups.")
+            raise self.error("sizes of at least 1", list(self.sizes), "Leave out empty groups.")
         object.__setattr__(self, "input_dim", sum(self.sizes))
         object.__setattr__(self, "output_dim", len(self.sizes))
 
@@ -126,10 +127,10 @@ class Permute(Component):
     backprop_needs: ClassVar[frozenset[str]] = frozenset()
     column_map: tuple[int, ...] = REQUIRED
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         if sorted(self.column_map) != list(range(len(self.column_map))):
             every = f"each column from 0 to {len(self.column_map) - 1} once in column-map"
-            raise self.fault(every, list(self.column_map), "Change the map.")
+            raise self.error(every, list(self.column_map), "Change the map.")
 
     @property
     def input_dim(self) -> int:

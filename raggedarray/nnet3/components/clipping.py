@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Floats, Ints, Pairs, Params, RowContext, Rowwise, gradient_by
+from .._typing import Floats, Ints
+from ._base import Component, Pairs, Params, RowContext, Rowwise, gradient_by
 
 
 def _norm(xp: Namespace, dy: Array) -> Array:
@@ -30,11 +31,11 @@ class BackpropTruncation(Rowwise):
     zeroing_interval: int = 20
     recurrence_interval: int = 1
 
-    def _settle(self) -> None:
-        super()._settle()
+    def _complete(self) -> None:
+        super()._complete()
         if self.zeroing_interval < 1 or self.recurrence_interval < 1:
             got = f"{self.zeroing_interval}, {self.recurrence_interval}"
-            raise self.fault("zeroing-interval and recurrence-interval of at least 1", got, "Change them.")
+            raise self.error("zeroing-interval and recurrence-interval of at least 1", got, "Change them.")
 
     def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
         """Which rows cross a multiple of the zeroing interval, counted from n."""

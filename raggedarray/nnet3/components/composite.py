@@ -9,29 +9,30 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Same
-from ._base import REQUIRED, Component, Floats, Ints, Key, Pairs, Params, RowContext, Updatable
+from .._typing import Floats, Ints
+from ._base import REQUIRED, Component, Key, Pairs, Params, RowContext, Updatable
 
 
 @dataclass(frozen=True, kw_only=True)
 class Composite(Updatable):
-    """Simple components, one after the other; what ``max-rows-process`` limits is not limited here."""
+    """Simple components, one after the other; ``max-rows-process`` is kept and has no effect."""
 
     kind: ClassVar[str] = "CompositeComponent"
     ignored: ClassVar[frozenset[str]] = Updatable.ignored | {"max-rows-process"}
     tags: ClassVar[tuple[str, ...]] = ("MaxRowsProcess", "NumComponents")
     components: tuple[Component, ...] = REQUIRED
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         if not self.components:
-            raise self.fault("num-components of at least 1", 0, "Add component1='type=...'.")
+            raise self.error("num-components of at least 1", 0, "Add component1='type=...'.")
         for number, part in enumerate(self.components, start=1):
             if part.reads != Same():
                 got = f"component{number} {part.kind}"
-                raise self.fault("parts that read single rows", got, "Use a node of its own.")
+                raise self.error("parts that read single rows", got, "Use a node of its own.")
         for number, (a, b) in enumerate(zip(self.components, self.components[1:], strict=False), start=1):
             if a.output_dim != b.input_dim:
                 got = f"component{number} with {a.output_dim} columns and component{number + 1} with {b.input_dim}"
-                raise self.fault("parts that fit together", got, "Change a dim.")
+                raise self.error("parts that fit together", got, "Change a dim.")
 
     @property
     def input_dim(self) -> int:
@@ -51,7 +52,7 @@ class Composite(Updatable):
     def trained_of(self, params: Params) -> Params:
         """Part by part."""
         parts = {f"component{k}": part for k, part in enumerate(self.components, start=1)}
-        return {name: parts[name].trained_of(own) for name, own in params.items()}
+        return {name: parts[name].trained_of(numbers) for name, numbers in params.items()}
 
     def init(self, key: Key) -> Params:
         """A dict per part that has numbers."""
@@ -64,7 +65,7 @@ class Composite(Updatable):
         return sum(part.num_parameters() for part in self.components)
 
     def needs_key(self) -> bool:
-        """If a part does."""
+        """Whether a part does."""
         return any(part.needs_key() for part in self.components)
 
     def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
@@ -74,11 +75,13 @@ class Composite(Updatable):
     def drawn(self, facts: RowContext, key: Key) -> RowContext:
         """Each part from a key of its own."""
         pairs = enumerate(zip(self.components, facts.parts, strict=True))
-        return facts._replace(parts=tuple(part.drawn(own, jax.random.fold_in(key, k)) for k, (part, own) in pairs))
+        return facts._replace(
+            parts=tuple(part.drawn(part_facts, jax.random.fold_in(key, k)) for k, (part, part_facts) in pairs)
+        )
 
     @property
     def gathers(self) -> bool:
-        """If a part does."""
+        """Whether a part does."""
         return any(part.gathers for part in self.components)
 
     def statistics(self, params: Params, x: Array, facts: RowContext) -> Params:
@@ -88,8 +91,8 @@ class Composite(Updatable):
         for k, part in enumerate(self.components):
             name = f"component{k + 1}"
             if part.gathers:
-                own = part.statistics(params[name], values[k], facts.parts[k]._replace(valid=facts.valid))
-                new[name] = params[name] | own
+                changed = part.statistics(params[name], values[k], facts.parts[k]._replace(valid=facts.valid))
+                new[name] = params[name] | changed
         return new
 
     def check_statistics(self, params: Params) -> None:
@@ -104,11 +107,11 @@ class Composite(Updatable):
         return replace(self, components=parts, keys={**self.keys, **texts})
 
     def values(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> list[Array]:
-        """What each part reads, and last what the last one gives."""
+        """The input of each part, then the output of the last one."""
         values = [x]
         for k, part in enumerate(self.components):
-            own = facts.parts[k]._replace(valid=facts.valid)
-            values.append(part.forward(xp, params.get(f"component{k + 1}", {}), values[-1], own))
+            part_facts = facts.parts[k]._replace(valid=facts.valid)
+            values.append(part.forward(xp, params.get(f"component{k + 1}", {}), values[-1], part_facts))
         return values
 
     def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
@@ -122,8 +125,8 @@ class Composite(Updatable):
         for k in reversed(range(len(self.components))):
             name = f"component{k + 1}"
             part, (before, after) = self.components[k], values[k : k + 2]
-            dy, own = part.backward(params.get(name, {}), before, after, dy, facts.parts[k])
-            grads |= {name: own} if own else {}
+            dy, by_params = part.backward(params.get(name, {}), before, after, dy, facts.parts[k])
+            grads |= {name: by_params} if by_params else {}
         return dy, grads
 
 

@@ -14,15 +14,16 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Nothing, Reads
-from ._base import Component, Floats, Ints, Key, Pairs, Params, RowContext, Rowwise, divides, pick, positive
+from .._typing import Floats, Ints
+from ._base import Component, Key, Pairs, Params, RowContext, Rowwise, divides, pick, positive
 
 
 def _per_group(draw: Callable[[Key], jax.Array], key: Key, groups: Array) -> jax.Array:
     def one(numbers: jax.Array) -> jax.Array:
-        own = key
+        group_key = key
         for k in range(groups.shape[1]):
-            own = jax.random.fold_in(own, numbers[k])
-        return draw(own)
+            group_key = jax.random.fold_in(group_key, numbers[k])
+        return draw(group_key)
 
     masks: jax.Array = jax.vmap(one)(groups)
     return masks
@@ -30,7 +31,7 @@ def _per_group(draw: Callable[[Key], jax.Array], key: Key, groups: Array) -> jax
 
 def _proportion(component: Component, value: float, name: str = "dropout-proportion", below: float = 1.0) -> None:
     if not 0 <= value <= below:
-        raise component.fault(f"{name} from 0 to {below:g}", value, "Change it.")
+        raise component.error(f"{name} from 0 to {below:g}", value, "Change it.")
 
 
 def _grouped(index: Ints) -> RowContext:
@@ -66,8 +67,8 @@ class Dropout(_RowByRow, Rowwise):
     dropout_per_frame: bool = False
     test_mode: bool = False
 
-    def _settle(self) -> None:
-        super()._settle()
+    def _complete(self) -> None:
+        super()._complete()
         _proportion(self, self.dropout_proportion)
 
     def noise(self, key: Key, groups: Array) -> Array:
@@ -111,15 +112,15 @@ class GeneralDropout(Rowwise):
     specaugment_max_regions: int = 1
     test_mode: bool = False
 
-    def _settle(self) -> None:
-        super()._settle()
+    def _complete(self) -> None:
+        super()._complete()
         object.__setattr__(self, "block_dim", self.block_dim or self.dim)
         positive(self, "block_dim", "specaugment_max_regions")
         divides(self, "block_dim", "dim")
         _proportion(self, self.dropout_proportion, below=0.5 if self.continuous else 0.999)
         _proportion(self, self.specaugment_max_proportion, "specaugment-max-proportion")
         if self.time_period < 0:
-            raise self.fault("time-period of at least 0", self.time_period, "Use 0 for one mask per sequence.")
+            raise self.error("time-period of at least 0", self.time_period, "Use 0 for one mask per sequence.")
 
     def needs_key(self) -> bool:
         """In training."""
@@ -175,7 +176,7 @@ class DropoutMask(_RowByRow, Component):
     continuous: bool = False
     test_mode: bool = False
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "output_dim")
         _proportion(self, self.dropout_proportion, below=0.5 if self.continuous else 1.0)
         object.__setattr__(self, "input_dim", self.input_dim or self.output_dim)
@@ -219,8 +220,8 @@ class SpecAugmentTimeMask(Rowwise):
     time_mask_max_frames: int = 10
     test_mode: bool = False
 
-    def _settle(self) -> None:
-        super()._settle()
+    def _complete(self) -> None:
+        super()._complete()
         _proportion(self, self.zeroed_proportion, "zeroed-proportion", 0.999)
         positive(self, "time_mask_max_frames")
 
@@ -250,8 +251,8 @@ class SpecAugmentTimeMask(Rowwise):
         """Ends of the stretches of each sequence: kept, zeroed, kept, ..., from a random start."""
         kept, zeroed = self._kept_frames, self.time_mask_max_frames
 
-        def ends(own: Key) -> jax.Array:
-            a, b, c = jax.random.split(own, 3)
+        def ends(key: Key) -> jax.Array:
+            a, b, c = jax.random.split(key, 3)
             keep = jax.random.randint(a, (groups.shape[1],), 1, kept + 1)
             zero = jax.random.randint(b, (groups.shape[1],), 1, zeroed + 1)
             start = jax.random.randint(c, (), 0, kept + zeroed)

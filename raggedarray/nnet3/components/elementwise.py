@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import Component, Floats, Params, RowContext, Rowwise, divides, gradient_by, positive, sigmoid
+from .._typing import Floats
+from ._base import Component, Params, RowContext, Rowwise, divides, gradient_by, positive, sigmoid
 
 NONLINEAR_TAGS = (
     *("Dim", "BlockDim?", "ValueAvg", "DerivAvg", "Count", "OderivRms", "OderivCount"),
@@ -16,7 +17,7 @@ NONLINEAR_TAGS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Nonlinear(Rowwise):
-    """What the nonlinearities share: keys about self-repair, which is a matter of training statistics."""
+    """What the nonlinearities share: keys for self-repair, which are kept and have no effect."""
 
     ignored: ClassVar[frozenset[str]] = frozenset(
         {"self-repair-lower-threshold", "self-repair-upper-threshold", "self-repair-scale"}
@@ -26,8 +27,8 @@ class Nonlinear(Rowwise):
     in_place: ClassVar[bool] = True
     block_dim: int = 0
 
-    def _settle(self) -> None:
-        super()._settle()
+    def _complete(self) -> None:
+        super()._complete()
         if self.block_dim:
             divides(self, "block_dim", "dim")
 
@@ -143,7 +144,7 @@ class Normalize(Component):
     target_rms: float = 1.0
     add_log_stddev: bool = False
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         object.__setattr__(self, "input_dim", self.input_dim or self.dim or 0)
         positive(self, "input_dim")
         object.__setattr__(self, "block_dim", self.block_dim or self.input_dim)

@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..._typing import Array, Namespace
-from ._base import REQUIRED, Component, Floats, Key, Params, RowContext, Updatable, normal, positive, sigmoid
+from .._typing import Floats
+from ._base import REQUIRED, Component, Key, Params, RowContext, Updatable, normal, positive, sigmoid
 
 SELF_REPAIR = frozenset({"self-repair-scale", "self-repair-threshold", "tanh-self-repair-threshold"}) | {
     "sigmoid-self-repair-threshold"
@@ -32,7 +33,7 @@ class LstmNonlinearity(Updatable):
     use_dropout: bool = False
     param_stddev: float = 1.0
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "cell_dim")
 
     @property
@@ -102,7 +103,7 @@ class GruNonlinearity(Updatable):
     recurrent_dim: int = 0
     param_stddev: float | None = None
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "cell_dim")
         object.__setattr__(self, "recurrent_dim", self.recurrent_dim or self.cell_dim)
         positive(self, "recurrent_dim")
@@ -171,7 +172,7 @@ class OutputGruNonlinearity(Updatable):
     param_mean: float = 0.0
     param_stddev: float = 1.0
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "cell_dim")
 
     @property

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Nothing, Reads
+from .._typing import Floats
 from . import _files
 from ._base import (
     REQUIRED,
     Component,
-    Floats,
     Key,
     Params,
     RowContext,
@@ -34,7 +34,7 @@ class _Columns:
     """The key that the size of the parameter gives."""
     dim: int
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         if name := getattr(self, self.file):
             object.__setattr__(self, "dim", _files.vector(cast(Component, self), name).shape[0])
         positive(cast(Component, self), "dim")
@@ -80,7 +80,7 @@ class PerElementScale(_Columns, Updatable):
 
 @dataclass(frozen=True, kw_only=True)
 class NaturalGradientPerElementScale(PerElementScale):
-    """`PerElementScale`; the natural gradient is the optimiser's matter."""
+    """`PerElementScale`; the natural gradient is left to the optimiser."""
 
     kind: ClassVar[str] = "NaturalGradientPerElementScaleComponent"
     tags: ClassVar[tuple[str, ...]] = ("Params", "Rank", "UpdatePeriod", "NumSamplesHistory", "Alpha")
@@ -101,7 +101,7 @@ class PerElementOffset(_Columns, Updatable):
     param_stddev: float = 0.0
     vector: str = ""
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         if self.vector:
             object.__setattr__(self, "block_dim", _files.vector(self, self.vector).shape[0])
             object.__setattr__(self, "dim", self.dim or self.block_dim)
@@ -135,7 +135,7 @@ class ScaleAndOffset(_Columns, Updatable):
     dim: int = 0
     block_dim: int = 0
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "dim")
         object.__setattr__(self, "block_dim", self.block_dim or self.dim)
         divides(self, "block_dim", "dim")
@@ -227,7 +227,7 @@ class ConstantFunction(Updatable):
     output_stddev: float = 0.0
     is_updatable: bool = True
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "output_dim", "input_dim")
 
     @property
@@ -262,7 +262,7 @@ class Constant(ConstantFunction):
     tags: ClassVar[tuple[str, ...]] = ("Output", "IsUpdatable", "UseNaturalGradient")
     input_dim: int = 0
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "output_dim")
         object.__setattr__(self, "input_dim", self.input_dim or self.output_dim)
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Window
+from .._typing import Floats, Ints
 from ._base import (
     REQUIRED,
     Component,
-    Floats,
-    Ints,
     Pairs,
     Params,
     RowContext,
@@ -51,11 +50,11 @@ class StatisticsExtraction(Component):
     output_period: int = 1
     include_variance: bool = True
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "input_dim", "input_period", "output_period")
         if self.output_period % self.input_period:
             got = f"{self.output_period} and {self.input_period}"
-            raise self.fault("output-period that is a multiple of input-period", got, "Change one of them.")
+            raise self.error("output-period that is a multiple of input-period", got, "Change one of them.")
 
     @property
     def output_dim(self) -> int:
@@ -68,7 +67,7 @@ class StatisticsExtraction(Component):
         return Window(0, self.output_period - 1, self.input_period, period=self.output_period)
 
     def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:
-        """Sums over the frames there are."""
+        """Sums over the frames that exist."""
         assert facts.mark is not None
         ones = xp.ones_like(x[:, :1])
         parts = [ones, x, x * x] if self.include_variance else [ones, x]
@@ -81,7 +80,7 @@ class StatisticsExtraction(Component):
         return g[:, 1 : n + 1] + (2 * x * g[:, n + 1 :] if self.include_variance else 0), {}
 
     def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
-        """The pairs; ``mark`` says how many rows there are."""
+        """The pairs, and a ``mark`` as long as there are rows."""
         return RowContext(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))
 
 
@@ -102,17 +101,17 @@ class StatisticsPooling(Component):
     output_stddevs: bool = False
     variance_floor: float = 1e-10
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "input_period")
         if self.input_dim < 2 or (self.output_stddevs and self.input_dim % 2 == 0):
             what = "an odd input-dim of at least 3" if self.output_stddevs else "input-dim of at least 2"
-            raise self.fault(what, self.input_dim, "It is a count and the sums of StatisticsExtraction.")
+            raise self.error(what, self.input_dim, "It is a count and the sums of StatisticsExtraction.")
         if self.left_context % self.input_period or self.right_context % self.input_period:
             got = f"{self.left_context}, {self.right_context} and {self.input_period}"
-            raise self.fault("contexts that are multiples of input-period", got, "Change one of them.")
+            raise self.error("contexts that are multiples of input-period", got, "Change one of them.")
         if min(self.left_context, self.right_context) < 0 or self.num_log_count_features < 0:
             got = f"{self.left_context}, {self.right_context}, {self.num_log_count_features}"
-            raise self.fault("contexts and num-log-count-features of at least 0", got, "Change them.")
+            raise self.error("contexts and num-log-count-features of at least 0", got, "Change them.")
 
     @property
     def output_dim(self) -> int:
@@ -125,7 +124,7 @@ class StatisticsPooling(Component):
         return Window(-self.left_context, self.right_context, self.input_period, align=self.input_period)
 
     def facts(self, index: Ints, sources: tuple[Ints, ...], pairs: Pairs | None = None) -> RowContext:
-        """The pairs; ``mark`` says how many rows there are."""
+        """The pairs, and a ``mark`` as long as there are rows."""
         return RowContext(pairs=pairs, mark=np.zeros(index.shape[0], np.int32))
 
     def forward(self, xp: Namespace, params: Params, x: Array, facts: RowContext) -> Array:

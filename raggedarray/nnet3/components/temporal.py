@@ -9,7 +9,8 @@ import numpy as np
 
 from ..._typing import Array, Namespace
 from .._reads import Reads, Taps
-from ._base import REQUIRED, Component, Floats, Key, Params, RowContext, Updatable, normal, pick, positive, scatter_add
+from .._typing import Floats
+from ._base import REQUIRED, Component, Key, Params, RowContext, Updatable, normal, pick, positive, scatter_add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +31,10 @@ class Tdnn(Updatable):
     bias_stddev: float = 1.0
     orthonormal_constraint: float = 0.0
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "input_dim", "output_dim")
         if len(set(self.time_offsets)) != len(self.time_offsets):
-            raise self.fault("time-offsets without repeats", list(self.time_offsets), "List each offset once.")
+            raise self.error("time-offsets without repeats", list(self.time_offsets), "List each offset once.")
 
     @property
     def reads(self) -> Reads:
@@ -79,7 +80,7 @@ def _offset_pairs(component: Component, text: str) -> tuple[tuple[int, int], ...
         pairs = [tuple(int(number) for number in pair.split(",")) for pair in text.split(";")]
         return tuple(sorted((t, h) for t, h in pairs))
     except ValueError:
-        raise component.fault("offsets such as -1,0;0,0;1,0", text, "Write time,height pairs.") from None
+        raise component.error("offsets such as -1,0;0,0;1,0", text, "Write time,height pairs.") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,20 +110,20 @@ class TimeHeightConvolution(Updatable):
     init_unit: bool = False
     ignored: ClassVar[frozenset[str]] = Updatable.ignored | {"max-memory-mb", "num-minibatches-history"}
 
-    def _settle(self) -> None:
+    def _complete(self) -> None:
         positive(self, "num_filters_in", "num_filters_out", "height_in", "height_out", "height_subsample_out")
         times = {t for t, _ in self.pairs}
         required = times if self.required_time_offsets is None else set(self.required_time_offsets)
         if not times or not required <= times:
             got = f"{sorted(required)} of {sorted(times)}"
-            raise self.fault("required-time-offsets among the time offsets", got, "Give time-offsets or offsets.")
+            raise self.error("required-time-offsets among the time offsets", got, "Give time-offsets or offsets.")
         if self.init_unit and self.num_filters_in != self.num_filters_out:
             got = f"{self.num_filters_in} and {self.num_filters_out}"
-            raise self.fault("as many filters in as out for init-unit", got, "Leave out init-unit.")
+            raise self.error("as many filters in as out for init-unit", got, "Leave out init-unit.")
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Offsets in time and height, sorted: as the blocks of columns of the weights stand."""
+        """Offsets in time and height, sorted: the order of the blocks of columns of the weights."""
         if self.offsets:
             return _offset_pairs(self, self.offsets)
         return tuple((t, h) for t in sorted(set(self.time_offsets)) for h in sorted(set(self.height_offsets)))
