@@ -22,7 +22,7 @@ from ._protocols import Operators
 from ._typing import Array, DType, Namespace, Shape
 from .backends import Kernels, is_array, kernels, namespace, register
 from .structure import sizes as _structure
-from .structure.blocks import is_packed, known_total, pack, packed
+from .structure.blocks import known_total, pack, packed
 from .structure.levels import library, used_slots
 from .structure.overflow import fill_unless, filled_rows, known_overflow, overflow
 
@@ -92,8 +92,7 @@ class RaggedArray(Operators):
     @property
     def depth(self) -> int:
         """Number of axes that the partitions hold, below axis 0; the axes behind are inner ones."""
-        block = self.block
-        return len(self.partitions) if block is None else len(self.partitions) - 1 + len(block.axes)
+        return sum(len(p.axes) for p in self.partitions)
 
     @property
     def inner_shape(self) -> tuple[int, ...]:
@@ -206,7 +205,7 @@ class RaggedArray(Operators):
         >>> x.with_values(x.values * 10).tolist()
         [[10, 20], [30]]
         """
-        strided = self.block is not None and not is_packed(self.block)
+        strided = self.block is not None and not self.block.is_packed
         over = known_overflow(self.partitions, self.capacity)
         need = None if strided or over else _structure.used_count(self.partitions)
         known = isinstance(need, int)
@@ -277,10 +276,10 @@ class RaggedArray(Operators):
             return self
         if block is not None:
             total = int(known_total(block))
-            if is_packed(block) and self.values.shape[0] == total == block.bound:
+            if block.is_packed and self.values.shape[0] == total == block.bound:
                 return self
-            values = self.values[:total, ...] if is_packed(block) else pack(self.values, block, total)
-            return RaggedArray(values, (*self.partitions[:-1], as_last(packed(block, total))))
+            values = self.values[:total, ...] if block.is_packed else pack(self.values, block, total)
+            return RaggedArray(values, (*self.partitions[:-1], packed(block, total)))
         used = int(used_slots(self.partitions))
         return self if used == self.values.shape[0] else RaggedArray(self.values[:used, ...], self.partitions)
 
@@ -340,18 +339,6 @@ class RaggedArray(Operators):
     __array_function__ = _protocols.array_function
     __repr__ = _repr.text
     _repr_html_ = _repr.html
-
-
-def block_in(x: RaggedArray) -> BlockPartition:
-    """The block of an array that is known to have one."""
-    block = x.block
-    assert block is not None
-    return block
-
-
-def as_last(block: BlockPartition) -> Any:
-    """A block as one of the partitions: their declared kinds are those that most ops know."""
-    return block
 
 
 def rebuild(partitions: tuple[Partition, ...], values: Array) -> Any:

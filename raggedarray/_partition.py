@@ -12,11 +12,12 @@ Components that vary along several axes at once, as a list of matrices, have one
 
     address of element (i, j) of component k        offsets[k] + i * strides[k, 0] + j * strides[k, 1]
 
-This file knows plain arrays only. What needs more than indexing is in `_levels` and `_blocks`.
+This file knows plain arrays only. What needs more than indexing is in `structure.levels` and `structure.blocks`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from ._errors import error_text
 from ._typing import Array
@@ -38,6 +39,19 @@ class RowPartition:
         """Entries below each entry above: ``int[nrows]``."""
         return self.splits[1:] - self.splits[:-1]
 
+    @property
+    def axes(self) -> tuple[int | None, ...]:
+        """The one axis that these rows are, which is ragged."""
+        return (None,)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """The splits."""
+        return (self.splits,)
+
+    def map_arrays(self, f: Callable[[Array], Array]) -> "RowPartition":
+        """The same rows over ``f`` of their splits."""
+        return RowPartition(f(self.splits))
+
 
 @dataclass(frozen=True, slots=True)
 class UniformPartition:
@@ -45,6 +59,19 @@ class UniformPartition:
 
     nrows: int
     length: int
+
+    @property
+    def axes(self) -> tuple[int | None, ...]:
+        """The one axis, and its size."""
+        return (self.length,)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Nothing is stored."""
+        return ()
+
+    def map_arrays(self, f: Callable[[Array], Array]) -> "UniformPartition":
+        """Itself: there is nothing to map."""
+        return self
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -73,6 +100,21 @@ class BlockPartition:
         """Entries above: components, slack ones (of size 0) included (static)."""
         return int(_one(self.sizes, 2))
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is known statically that elements lie row-major, end to end."""
+        return self.strides is None and self.offsets is None
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Sizes, and strides and offsets unless packed."""
+        return tuple(a for a in (self.sizes, self.strides, self.offsets) if a is not None)
+
+    def map_arrays(self, f: Callable[[Array], Array]) -> "BlockPartition":
+        """The same components over ``f`` of what is stored."""
+        sizes, strides, offsets = (None if a is None else f(a) for a in (self.sizes, self.strides, self.offsets))
+        assert sizes is not None
+        return BlockPartition(sizes, strides, offsets, axes=self.axes, bound=self.bound)
+
 
 def _one(table: Array, ndim: int) -> Any:
     """Length of the first axis of splits or sizes, which are those of one array."""
@@ -84,28 +126,25 @@ def _one(table: Array, ndim: int) -> Any:
     return shape[0]
 
 
-Partition: TypeAlias = RowPartition | UniformPartition
-"""What most ops know; `block_of` says whether a `BlockPartition` is last, which they then see as rows or not at all."""
+Level: TypeAlias = RowPartition | UniformPartition
+"""What divides entries into those of one axis more."""
+
+Partition: TypeAlias = Level | BlockPartition
+"""Each has ``nrows`` entries above and ``axes`` below, maps its ``arrays()``; a block is the last of its array."""
 
 
-def arrays_in(p: Any) -> tuple[Array | None, ...]:
-    """What a partition stores: splits, or sizes, strides and offsets; None for what it leaves out."""
-    if isinstance(p, BlockPartition):
-        return p.sizes, p.strides, p.offsets
-    return () if isinstance(p, UniformPartition) else (p.splits,)
-
-
-def block_of(partitions: tuple[Any, ...]) -> BlockPartition | None:
+def block_of(partitions: tuple[Partition, ...]) -> BlockPartition | None:
     """The block that ends these partitions, if one does."""
     last = partitions[-1] if partitions else None
     return last if isinstance(last, BlockPartition) else None
 
 
-def no_block(partitions: tuple[Any, ...]) -> None:
-    """Raise unless these partitions are rows and uniform levels, which code that knows no blocks relies on."""
+def levels_only(partitions: tuple[Partition, ...]) -> tuple[Level, ...]:
+    """These partitions, for code that knows rows and uniform levels only; raises where a block ends them."""
     if block_of(partitions) is not None:
         advice = "Convert it with `ra.to_rows(x)`, or use `ra.map_components`."
         raise ValueError(error_text("row partitions", "components that vary in several axes", advice, op="raggedarray"))
+    return cast(tuple[Level, ...], partitions)
 
 
 def uniform_levels(entries: int, lengths: tuple[int, ...]) -> tuple[UniformPartition, ...]:
@@ -118,13 +157,9 @@ def uniform_levels(entries: int, lengths: tuple[int, ...]) -> tuple[UniformParti
 
 def entry_counts(partitions: tuple[Partition, ...], capacity: int) -> tuple[int, ...]:
     """Static number of entries at each level: of axis 0, of axis 1, ..., and last the slots of ``values``."""
-    no_block(partitions)
-    return (*(p.nrows for p in partitions), capacity)
+    return (*(p.nrows for p in levels_only(partitions)), capacity)
 
 
 def partition_shape(partitions: tuple[Partition, ...]) -> tuple[int | None, ...]:
     """Sizes of axis 0 and of the axes of each partition; ``None`` where one is ragged."""
-    block = block_of(partitions)
-    rows = partitions if block is None else partitions[:-1]
-    below = (p.length if isinstance(p, UniformPartition) else None for p in rows)
-    return (partitions[0].nrows, *below, *(() if block is None else block.axes))
+    return (partitions[0].nrows, *(n for p in partitions for n in p.axes))

@@ -113,15 +113,6 @@ def coordinates(partitions: tuple[Partition, ...], level: int, capacity: int, li
     return kernels(at).pick(positions(p, parents(p, count, like)), at)
 
 
-def used_rows(partitions: tuple[Partition, ...], like: Array) -> Array:
-    """How many entries above the last partition are in use: the others are slack."""
-    xp = namespace(like)
-    used = xp.asarray(partitions[0].nrows, dtype=like.dtype)
-    for p in partitions[:-1]:
-        used = p.splits[-1] if isinstance(p, RowPartition) else used * p.length
-    return used
-
-
 def take_along(values: Array, source: Array) -> Array:
     """Values by a slot index of their own shape."""
     if values.ndim == 1:

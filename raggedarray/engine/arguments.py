@@ -5,7 +5,7 @@ from typing import Any
 
 from .._array import RaggedArray
 from .._errors import error_text
-from .._partition import RowPartition, UniformPartition, entry_counts
+from .._partition import RowPartition, UniformPartition, entry_counts, levels_only
 from ..backends import is_array, kernels, kind, namespace
 
 
@@ -98,7 +98,7 @@ def check_partitions(x: RaggedArray) -> None:
     counts = entry_counts(x.partitions, x.capacity)
     used = counts[0]
     known = kernels(x.values).is_concrete(x.partitions)
-    for level, p in enumerate(x.partitions):
+    for level, p in enumerate(levels_only(x.partitions)):
         if isinstance(p, UniformPartition):
             used *= p.length
             continue

@@ -3,7 +3,7 @@
 from math import prod
 from typing import Any
 
-from .._array import RaggedArray, as_last
+from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import BlockPartition, RowPartition, block_of
 from .._typing import Array, DType
@@ -62,7 +62,7 @@ def assemble(
         for n in got:
             ends.append(ends[-1] + n)
         above = (*above, RowPartition(index_like(values, host_index(ends))))
-    return RaggedArray(values, (*above, as_last(BlockPartition(table, axes=axes, bound=int(values.shape[0])))))
+    return RaggedArray(values, (*above, BlockPartition(table, axes=axes, bound=int(values.shape[0]))))
 
 
 def block_of_ragged(lengths: list[list[int]], leaves: list[RaggedArray], dtype: DType | None) -> RaggedArray:

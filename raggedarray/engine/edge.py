@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from .._array import RaggedArray
 from .._errors import OP, error_text, named
-from .._partition import BlockPartition, RowPartition, UniformPartition, arrays_in
+from .._partition import BlockPartition, RowPartition, UniformPartition
 from ..backends import is_array, kernels, kind
 from ..structure.overflow import (
     entries_below,
@@ -218,4 +218,4 @@ def _identity(p: Any) -> tuple[Any, ...]:
     if isinstance(p, UniformPartition):
         return p.nrows, p.length
     static = (p.axes, p.bound) if isinstance(p, BlockPartition) else ()
-    return (*map(id, arrays_in(p)), *static)
+    return (*map(id, p.arrays()), *static)

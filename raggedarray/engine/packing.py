@@ -3,14 +3,15 @@
 from math import prod
 from typing import Any
 
-from .._array import RaggedArray, as_last, block_in, rebuild
+from .._array import RaggedArray, rebuild
 from .._errors import error_text
 from .._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from .._typing import Array
 from ..backends import kernels, namespace
-from ..structure.blocks import as_row_partitions, is_packed, known_total, on_host, pack, packed
+from ..structure.blocks import as_row_partitions, known_total, on_host, pack, packed
 from .arguments import level_sizes, ragged_only
 from .host import host_namespace
+from .innermost import innermost
 from .overflow import check_capacity, fill_unless
 
 
@@ -24,11 +25,11 @@ def contiguous(x: RaggedArray, /) -> RaggedArray:
     (False, [0, 3, 1, 4, 2, 5])
     """
     block = block_of(ragged_only(x).partitions)
-    if block is None or is_packed(block):
+    if block is None or block.is_packed:
         return x
     size = kernels(x.values).bound(known_total(block), block.bound)
     return RaggedArray(
-        x.kernels.call(pack_values, x.values, block, size=size), (*x.partitions[:-1], as_last(packed(block, size)))
+        x.kernels.call(pack_values, x.values, block, size=size), (*x.partitions[:-1], packed(block, size))
     )
 
 
@@ -52,7 +53,7 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
     if block is None:
         return x
     x = contiguous(x)
-    block = block_in(x)
+    block = innermost(x)
     levels = len(block.axes) - 1
     above = x.ragged_rank - 1
     limits = _row_limits(x, levels)
@@ -70,7 +71,7 @@ def to_rows(x: RaggedArray, /, *, capacity: int | tuple[int, ...] | None = None)
 
 def _row_limits(x: RaggedArray, levels: int) -> tuple[int, ...]:
     """Room for the rows along each component axis but the last."""
-    block = block_in(x)
+    block = innermost(x)
     if x.kernels.has_exact_sizes or not kernels(block.sizes).is_concrete(block.sizes):
         return (block.bound,) * levels
     bucket_size = x.__array_namespace__().bucket_size
@@ -92,12 +93,12 @@ def _to_rows(values: Array, block: BlockPartition, *, limits: tuple[int, ...]) -
 
 def as_block(x: RaggedArray, rows: RaggedArray) -> RaggedArray:
     """The elements that `to_rows` of the packed ``x`` made rows, or others in their places, as a block again."""
-    block = block_in(x)
+    block = innermost(x)
     values = rows.values
     if rows.ndim == x.ndim:
         folded = values.ndim - 1 - len(x.inner_shape)  # component axes that `to_rows` left uniform and innermost
         values = rows.xp.reshape(values, (prod(values.shape[: folded + 1]), *x.inner_shape))
-    return RaggedArray(values, (*x.partitions[:-1], as_last(packed(block, int(values.shape[0])))))
+    return RaggedArray(values, (*x.partitions[:-1], packed(block, int(values.shape[0]))))
 
 
 def as_rows(x: Any) -> Any:
@@ -125,13 +126,13 @@ def to_blocks(x: RaggedArray, /) -> RaggedArray:
     xp = namespace(x.row_splits)
     if len(rows) == 1 and axes[0] is None:
         sizes = xp.reshape(rows[0].lengths, (x.nrows, 1))
-        return RaggedArray(x.values, (as_last(BlockPartition(sizes, axes=axes, bound=x.capacity)),))
+        return RaggedArray(x.values, (BlockPartition(sizes, axes=axes, bound=x.capacity),))
     if not k.is_concrete(x.partitions):
         advice = "Convert outside jit."
         raise ValueError(error_text("row lengths that can be read", "traced ones", advice))
     sizes = _rectangles(x)
     out = BlockPartition(k.index(sizes), axes=axes, bound=x.capacity)
-    return RaggedArray(x.values, (as_last(out),))
+    return RaggedArray(x.values, (out,))
 
 
 def _rectangles(x: RaggedArray) -> Any:

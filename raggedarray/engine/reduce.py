@@ -8,7 +8,7 @@ from collections.abc import Callable
 from operator import index
 from typing import Any, NamedTuple
 
-from .._array import RaggedArray, block_in, rebuild
+from .._array import RaggedArray, rebuild
 from .._errors import DynamicShapeError, error_text
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array, Axis
@@ -18,6 +18,7 @@ from ..structure.levels import Groups, column, group, longest_row, traced_longes
 from .arguments import sizes_of
 from .broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from .components.groups import block_groups, more_axes, rebuild_components
+from .innermost import innermost
 from .overflow import check_capacity, fill_unless
 from .packing import contiguous, to_rows
 
@@ -196,7 +197,7 @@ def _run_block(
     length: int | None, **static: Any,
 ) -> Any:  # fmt: skip
     """The same for a packed block: over all its axes it is rows of elements, over some with others, rows of rows."""
-    block, rank = block_in(x), x.ragged_rank
+    block, rank = innermost(x), x.ragged_rank
     more = len(block.axes) - 1
     inner = tuple(a + rank for a in axes.inner)
     options: dict[str, Any] = {"keepdims": keepdims, "length": length, **static}

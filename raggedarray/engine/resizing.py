@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._array import RaggedArray, as_last, block_in
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts
+from .._array import RaggedArray
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from .._typing import Array
 from ..backends import namespace
 from ..structure.blocks import known_total, resized
 from ..structure.levels import known_used
 from .arguments import level_sizes, ragged_only
+from .innermost import innermost
 from .overflow import check_capacity, fill_unless
 from .packing import contiguous
 
@@ -34,7 +35,7 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
     sizes = (*counts[1:-1], given) if isinstance(given, int) else given
     ok: Any = True
     sizes_all = [counts[0]]
-    for level, (p, n) in enumerate(zip(x.partitions, sizes, strict=True), start=1):
+    for level, (p, n) in enumerate(zip(levels_only(x.partitions), sizes, strict=True), start=1):
         if isinstance(p, UniformPartition):
             sizes_all.append(sizes_all[-1] * p.length)
             continue
@@ -52,17 +53,17 @@ def with_capacity(x: RaggedArray, /, capacity: int | Sequence[int]) -> RaggedArr
 def _block_capacity(x: RaggedArray, capacity: int | Sequence[int]) -> RaggedArray:
     """Components as rows of elements, resized; those that are added are empty."""
     x = contiguous(x)
-    block = block_in(x)
+    block = innermost(x)
     out = with_capacity(x.components_as_rows(), capacity)
     new = resized(block, out.partitions[-1].nrows, out.capacity)
-    return RaggedArray(out.values, (*out.partitions[:-1], as_last(new)))
+    return RaggedArray(out.values, (*out.partitions[:-1], new))
 
 
 def _resize(
     values: Array, partitions: tuple[Partition, ...], *, ok: Any, sizes: tuple[int, ...]
 ) -> tuple[Array, tuple[Partition, ...]]:
     new: list[Partition] = []
-    for i, p in enumerate(partitions):
+    for i, p in enumerate(levels_only(partitions)):
         if isinstance(p, UniformPartition):
             new.append(UniformPartition(sizes[i], p.length))
             continue

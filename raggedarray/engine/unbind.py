@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from .._array import RaggedArray, as_last, block_in, rebuild
+from .._array import RaggedArray, rebuild
 from .._errors import DynamicShapeError, error_text
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of
+from .._partition import BlockPartition, Level, Partition, RowPartition, UniformPartition, levels_only
 from .._typing import Array
 from ..backends import Kernels, kernels, namespace
-from ..structure.blocks import is_packed, on_host
+from ..structure.blocks import on_host
+from .innermost import innermost
 
 
 def need_lengths(x: RaggedArray, advice: str) -> None:
@@ -17,33 +18,25 @@ def need_lengths(x: RaggedArray, advice: str) -> None:
 
 def host_partitions(x: RaggedArray) -> tuple[Partition, ...]:
     """The partitions with their splits as NumPy arrays (concrete)."""
-
-    def moved(p: Any) -> Any:
-        if isinstance(p, BlockPartition):
-            k = kernels(p.sizes)
-            arrays = (None if a is None else k.host(a) for a in (p.sizes, p.strides, p.offsets))
-            return BlockPartition(*arrays, axes=p.axes, bound=p.bound)
-        return p if isinstance(p, UniformPartition) else RowPartition(kernels(p.splits).host(p.splits))
-
-    return tuple(map(moved, x.partitions))
+    return tuple(p.map_arrays(lambda a: kernels(a).host(a)) for p in x.partitions)
 
 
 def rows_of(x: RaggedArray, index: Any, advice: str) -> list[Any]:
     """Single rows by index (concrete structure)."""
     need_lengths(x, advice)
     k = x.kernels
-    if block_of(x.partitions) is not None:
+    if x.block is not None:
         return _of_block(x, index)
-    splits = [None if isinstance(p, UniformPartition) else k.host(p.splits) for p in x.partitions]
+    partitions = levels_only(x.partitions)
+    splits = [None if isinstance(p, UniformPartition) else k.host(p.splits) for p in partitions]
     concrete = not k.has_exact_sizes and k.is_concrete(x.values)
     values = k.host(x.values) if concrete else x.values  # slicing a JAX array compiles once a length
-    return [_row(k, x.partitions, splits, values, i, concrete) for i in index]
+    return [_row(k, partitions, splits, values, i, concrete) for i in index]
 
 
 def _of_block(x: RaggedArray, index: Any) -> list[Any]:
     """Components of a block, or rows of them."""
-    k, block = x.kernels, block_of(x.partitions)
-    assert block is not None
+    k, block = x.kernels, innermost(x)
     concrete = not k.has_exact_sizes and k.is_concrete(x.values)
     values = k.host(x.values) if concrete else x.values
     if len(x.partitions) > 1:
@@ -52,7 +45,7 @@ def _of_block(x: RaggedArray, index: Any) -> list[Any]:
     out = []
     for i in index:
         shape, at = tuple(host.sizes[i].tolist()), int(host.offsets[i])
-        if is_packed(block) or not all(shape):
+        if block.is_packed or not all(shape):
             here = values[at : at + int(host.counts[i]), ...] if all(shape) else values[:0, ...]
             component = namespace(here).reshape(here, (*shape, *values.shape[1:]))
         else:
@@ -63,7 +56,7 @@ def _of_block(x: RaggedArray, index: Any) -> list[Any]:
 
 def _row_of_components(x: RaggedArray, i: int) -> RaggedArray:
     """One row of a list of lists of components: the same buffer, fewer components."""
-    block = block_in(x)
+    block = innermost(x)
     k, host = kernels(block.sizes), on_host(block)
     ends = [k.host(s) for s in RaggedArray(block.sizes, x.partitions[:-1]).nested_row_splits]
     first, last = i, i + 1
@@ -75,19 +68,19 @@ def _row_of_components(x: RaggedArray, i: int) -> RaggedArray:
             above = (*above, RowPartition(k.index(s[first : last + 1] - s[first])))
         first, last = int(s[first]), int(s[last])
     sizes = block.sizes[first:last, ...]
-    if is_packed(block):
+    if block.is_packed:
         total = int(host.counts[first:last].sum())
         start = int(host.offsets[first]) if last > first else 0
         part = BlockPartition(sizes, axes=block.axes, bound=total)
-        return RaggedArray(x.values[start : start + total, ...], (*above, as_last(part)))
+        return RaggedArray(x.values[start : start + total, ...], (*above, part))
     assert block.strides is not None and block.offsets is not None
     part = BlockPartition(
         sizes, block.strides[first:last, ...], block.offsets[first:last, ...], axes=block.axes, bound=block.bound
     )
-    return RaggedArray(x.values, (*above, as_last(part)))
+    return RaggedArray(x.values, (*above, part))
 
 
-def _row(k: Kernels, partitions: tuple[Partition, ...], splits: list[Any], values: Array, i: int, move: bool) -> Any:
+def _row(k: Kernels, partitions: tuple[Level, ...], splits: list[Any], values: Array, i: int, move: bool) -> Any:
     start, end = i, i + 1
     new: tuple[Partition, ...] = ()
     nrows = None

@@ -3,7 +3,7 @@
 from math import prod
 from typing import Any
 
-from .._array import RaggedArray, as_last
+from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import BlockPartition
 from .._typing import Array
@@ -32,7 +32,7 @@ def diagonal_rows(x: RaggedArray, offset: int) -> Any:
     made = BlockPartition(
         block[0] if count is None else block[0][:, :-1], block[1], block[2], axes=(*axes, count), bound=form.block.bound
     )
-    view = RaggedArray(form.values, (*form.above, as_last(made)))
+    view = RaggedArray(form.values, (*form.above, made))
     packed = contiguous(view)
     assert packed.block is not None
     if not packed.block.sizes.shape[1]:

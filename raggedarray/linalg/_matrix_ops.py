@@ -11,7 +11,7 @@ from ..engine.broadcast.rows import to_common_backend
 from ..engine.components.buckets import Rule, Work
 from ..engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
 from ..engine.packing import contiguous
-from ..structure.blocks import component_splits, is_packed
+from ..structure.blocks import component_splits
 from ._matrices import body
 from ._subscripts import same_sizes
 
@@ -92,7 +92,7 @@ def _on_values(name: str, xs: list[RaggedArray], rule: Rule, options: Any) -> li
     size = min(x.capacity for x in xs)
     template = next(x for x in xs if x.capacity == size)
     block = form_of(template).block
-    assert is_packed(block)
+    assert block.is_packed
     values = tuple(x.values[:size, ...] for x in xs)
     outs = template.kernels.call(_flat, values, block, name=name, options=options)
     return [RaggedArray(out, template.partitions) for out in outs]

@@ -20,7 +20,7 @@ from ..engine.components.form import Form, Sizes, absorb_inner_axes, block_axes,
 from ..engine.overflow import fill_unless
 from ..engine.packing import contiguous
 from ..ops.reduction.reduction import sum as sum_
-from ..structure.blocks import Elements, component_splits, elements, extents, groups, is_packed, starts, steps
+from ..structure.blocks import Elements, component_splits, elements, extents, groups, starts, steps
 from ..structure.views import entries
 from ._subscripts import Product, Term
 
@@ -73,7 +73,7 @@ def _flat(p: Product, core: str) -> Any:
     terms = []
     for t in p.terms:
         form = t.form
-        if form is not None and t.ragged and not is_packed(form.block):
+        if form is not None and t.ragged and not form.block.is_packed:
             whole = contiguous(RaggedArray(form.values, (*form.above, form.origin)))
             assert whole.block is not None
             form = form._replace(values=whole.values, block=whole.block, origin=whole.partitions[-1])
@@ -246,7 +246,7 @@ def _elementwise(
             e_here = e
         inner = letters[len(block.axes) :]
         count = max((i + 1 for i, c in enumerate(inner) if c in span), default=0)
-        form = absorb_inner_axes(Form(a, block, (), 0, union), count)  # type: ignore[arg-type]
+        form = absorb_inner_axes(Form(a, block, (), 0, union), count)
         a, block = form.values, form.block
         mine = letters[: len(block.axes)]
         rest = "".join(c for c in mine if c not in span)

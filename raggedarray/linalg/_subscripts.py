@@ -10,8 +10,9 @@ from .._array import RaggedArray
 from .._errors import OP, error_text
 from .._partition import RowPartition
 from .._typing import Array
-from ..backends import kernels, namespace
+from ..backends import kernels
 from ..engine.components.form import Form, form_of, form_of_entries, same_structure
+from ..structure.agreement import agree_sizes
 from ..structure.levels import ancestors
 
 
@@ -144,20 +145,4 @@ def _same_origin(a: Form, b: Form) -> bool:
 
 def same_sizes(a: Any, b: Any) -> None:
     """Raise unless components agree along an axis; traced sizes are compared under `checks`."""
-    k = kernels(a)
-    if a is b:
-        return
-    advice = "Check the shapes."
-    if k.is_concrete(a, b):
-        one = k.host(a)
-        two = one * 0 + (b if isinstance(b, int) else kernels(b).host(b))
-        if (one != two).any():
-            i = int((one != two).argmax())
-            got = f"{one[i]} and {two[i]} in component {i}"
-            raise ValueError(error_text("equal sizes where axes meet", got, advice))
-    elif k.checking():
-        xp = namespace(a)
-        b = xp.full_like(a, b) if isinstance(b, int) else b
-        at = xp.argmax(xp.astype(a != b, xp.int32))
-        text = error_text("equal sizes where axes meet", "{a} and {b} in component {at}", advice)
-        k.check(xp.all(a == b), text, a=a[at], b=b[at], at=at)
+    agree_sizes(a, b, "equal sizes where axes meet", "in component {row}", "Check the shapes.")

@@ -12,7 +12,7 @@ from ..engine.arguments import last_rows
 from ..engine.broadcast.rows import to_common_backend
 from ..engine.options import check_bool, operand, static_number
 from ..engine.overflow import check_capacity, fill_unless
-from ..structure.agreement import agree, is_uniform
+from ..structure.agreement import agree_levels
 from ..structure.levels import traced_longest
 
 Limits = tuple[int | None, int | None]
@@ -170,11 +170,10 @@ def _check_shapes(query: RaggedArray, keys: RaggedArray, value: RaggedArray) -> 
 
 def _agree(a: tuple[Partition, ...], b: tuple[Partition, ...]) -> None:
     shapes = [partition_shape(p) if p else () for p in (a, b)]
+    error = ValueError(error_text(f"axes {shapes[0]} in all operands", f"{shapes[1]}", "Align the rows first."))
     if shapes[0] != shapes[1]:
-        raise ValueError(error_text(f"axes {shapes[0]} in all operands", f"{shapes[1]}", "Align the rows first."))
-    for level, (p, q) in enumerate(zip(a, b, strict=True), start=1):
-        if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(p, q, level, outermost=is_uniform(a[: level - 1]))
+        raise error
+    agree_levels(a, b, error)
 
 
 def _window(window: Any, causal: bool) -> Limits:

@@ -16,7 +16,7 @@ from ..engine.arguments import last_rows, ragged_only, sizes_of
 from ..engine.broadcast.rows import move_to
 from ..engine.indices import widened
 from ..engine.options import operand
-from ..structure.agreement import agree
+from ..structure.agreement import agree_levels
 from ..structure.levels import column, composed_splits, library
 from ._ids import check_ids, need_ids, never_empty, table_of
 
@@ -61,10 +61,10 @@ def embedding_bag(ids: Any, table: Array, /, *, mode: str = "mean", weights: Any
 
 def _weights(ids: RaggedArray, weights: RaggedArray) -> Array:
     """One weight for each slot of the ids."""
+    error = ValueError(error_text(f"weights of shape {ids.shape}", f"{weights.shape}", "Pass one per id."))
     if weights.ragged_rank != ids.ragged_rank or weights.inner_shape:
-        raise ValueError(error_text(f"weights of shape {ids.shape}", f"{weights.shape}", "Pass one per id."))
-    for level, (p, q) in enumerate(zip(ids.partitions, weights.partitions, strict=True), start=1):
-        agree(cast(Any, p), cast(Any, q), level, outermost=level == 1)
+        raise error
+    agree_levels(ids.partitions, weights.partitions, error)
     size = ids.capacity
     w = weights.values
     if kind(w.dtype) != "float":

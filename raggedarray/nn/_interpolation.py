@@ -123,13 +123,13 @@ def _masked(lengths: RaggedArray, *, nrows: int) -> Array:
 
 def _same_length(x: RaggedArray, n: Any, *, nrows: int) -> Array:
     """``n`` in every row in use."""
-    from ..engine.along_axis import used_rows
+    from ..structure.levels import used_at
 
     last = x.partitions[-1]
     assert isinstance(last, RowPartition)
     xp = namespace(last.splits)
     at = xp.arange(nrows, dtype=last.splits.dtype)
-    used = at < used_rows(x.partitions, last.splits)
+    used = at < used_at(x.partitions, x.ragged_rank - 1)
     return xp.where(used, xp.full_like(at, n), xp.zeros_like(at))
 
 

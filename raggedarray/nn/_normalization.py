@@ -6,13 +6,14 @@ computed in float32. Empty rows stay empty, and no gradient is NaN because of th
 
 from typing import Any
 
-from .._array import RaggedArray, block_in
+from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import entry_counts
 from .._typing import Array, Axis
 from ..backends import Segments, kind, namespace
 from ..engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ..engine.dense import dense_softmax
+from ..engine.innermost import innermost
 from ..engine.options import check_real_scalar, operand, plain_only
 from ..engine.overflow import fill_unless
 from ..engine.packing import as_block, contiguous, to_rows
@@ -136,7 +137,7 @@ def _normalize(x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center
 def _normalize_rows(met: BroadcastPlan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
     """Over all axes of components, which are then rows of elements, or over axes of components and axis 0."""
     x, *more = (RaggedArray(a.values, met.template.partitions) for a in met.operands)
-    block, rank = block_in(x), x.ragged_rank
+    block, rank = innermost(x), x.ragged_rank
     flat = len(axes.block) == len(block.axes)
     rows, *others = (a.components_as_rows() if flat else to_rows(a) for a in (x, *more))
     count = 1 if flat else len(block.axes)

@@ -12,7 +12,7 @@ from ..engine.along_axis import Along, row_limit
 from ..engine.arguments import ragged_only
 from ..engine.options import describe
 from ..engine.reduce import normal_axes
-from ..structure.agreement import agree, cut
+from ..structure.agreement import agree_levels, cut
 
 
 def rows_along(x: Any, axis: int | None = None) -> RowPartition:
@@ -38,14 +38,10 @@ def state_rows(x: RaggedArray, state: Any, what: str) -> Array:
     """A state given as ``[nrows, *item]``, or for nested rows as an array of their structure: one item a row."""
     outer = x.partitions[:-1]
     if isinstance(state, RaggedArray):
+        error = ValueError(error_text(f"{what} for rows {_outer(x)}", f"shape {state.shape}", "One item a row."))
         if not outer or len(state.partitions) != len(outer):
-            raise ValueError(error_text(f"{what} for rows {_outer(x)}", f"shape {state.shape}", "One item a row."))
-        for level, (p, q) in enumerate(zip(outer, state.partitions, strict=True), start=1):
-            if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-                agree(p, q, level, outermost=level == 1)
-            elif p != q:
-                got = f"shape {state.shape}"
-                raise ValueError(error_text(f"{what} for rows {_outer(x)}", got, "One item a row."))
+            raise error
+        agree_levels(outer, state.partitions, error)
         return _sized(state.values, x.partitions[-1].nrows)
     lead = _outer(x)
     if not is_array(state):
@@ -99,11 +95,8 @@ def same_rows(xs: list[RaggedArray]) -> tuple[RaggedArray, list[Array]]:
     for v in others:
         if len(v.partitions) != len(first.partitions):
             raise ValueError(error_text(f"arrays of rows {_outer(first)}", f"{_outer(v)}", "Align them first."))
-        for level, (p, q) in enumerate(zip(first.partitions, v.partitions, strict=True), start=1):
-            if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-                agree(p, q, level, outermost=level == 1)
-            elif p != q:
-                raise ValueError(error_text(f"rows like {first.shape}", f"{v.shape}", "Align them first."))
+        error = ValueError(error_text(f"rows like {first.shape}", f"{v.shape}", "Align them first."))
+        agree_levels(first.partitions, v.partitions, error)
     capacity = min(v.capacity for v in xs)
     if capacity < first.capacity:
         counts = entry_counts(first.partitions, first.capacity)

@@ -4,12 +4,14 @@ The same splits array agrees at once. Splits that can be read are compared by va
 traced ones must agree in rows and are then taken to be equal; under `checks` that is verified at run time.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from .._errors import error_text
-from .._partition import Partition, RowPartition, UniformPartition
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, levels_only
 from .._typing import Array
 from ..backends import Kernels, kernels, namespace
+from .blocks import extents
 from .sizes import nested_splits
 
 
@@ -26,6 +28,58 @@ def agree(p: RowPartition, q: RowPartition, level: int, *, outermost: bool) -> N
         n = min(p.nrows, q.nrows)
         a, b = (namespace(s).concat((s[1 : n + 1] - s[:n], s[-1:] - s[n : n + 1])) for s in (p.splits, q.splits))
         _check(a, b, level)
+
+
+def agree_levels(
+    first: tuple[Partition, ...], other: tuple[Partition, ...], differ: Exception | Callable[[int], Exception]
+) -> None:
+    """Raise unless two stacks of rows and uniform levels divide entries alike, as far as can be known.
+
+    ``differ``, perhaps a function of the axis, is the error where they differ in kind or in a static size. Entries
+    below a ragged axis may outnumber those in use, so only above the first one must there be as many in both.
+    """
+    for axis, (p, q) in enumerate(zip(levels_only(first), levels_only(other), strict=True), start=1):
+        outermost = is_uniform(first[: axis - 1])
+        if isinstance(p, RowPartition) and isinstance(q, RowPartition):
+            agree(p, q, axis, outermost=outermost)
+        elif p.axes != q.axes or (outermost and p.nrows != q.nrows):
+            raise differ if isinstance(differ, Exception) else differ(axis)
+
+
+def agree_partitions(
+    first: tuple[Partition, ...], other: tuple[Partition, ...], differ: Exception | Callable[[int], Exception]
+) -> None:
+    """The same where both may end in a block of components, whose axes are of the same kind."""
+    *above, p = first
+    *others, q = other
+    if isinstance(p, BlockPartition) and isinstance(q, BlockPartition):
+        agree_levels(tuple(above), tuple(others), differ)
+        for axis, (m, n) in enumerate(zip(extents(p), extents(q), strict=True), start=len(first)):
+            agree_sizes(m, n, f"equal sizes along axis {axis}")
+    else:
+        agree_levels(first, other, differ)
+
+
+def agree_sizes(
+    a: Any, b: Any, expected: str, place: str = "at component {row}", advice: str = "Align the components first."
+) -> None:
+    """Raise unless components have equal sizes along an axis, ints or one for each, as far as can be known."""
+    if a is b:
+        return
+    k = kernels(a if isinstance(b, int) else b)
+    if k.is_concrete(a, b):
+        known = [n if isinstance(n, int) else kernels(n).host(n) for n in (a, b)]
+        same = known[0] == known[1]
+        if not (same if isinstance(same, bool) else same.all()):
+            row = 0 if isinstance(same, bool) else int(same.argmin())
+            m, n = (n if isinstance(n, int) else int(n[0 if n.shape[0] == 1 else row]) for n in known)
+            raise ValueError(error_text(expected, f"{m} and {n} {place.format(row=row)}", advice))
+    elif k.checking():
+        xp = namespace(a if isinstance(b, int) else b)
+        same = a == b
+        row = xp.argmin(xp.astype(same, xp.int32))
+        a, b = (xp.broadcast_to(xp.asarray(n), same.shape)[row] for n in (a, b))
+        k.check(xp.all(same), error_text(expected, f"{{a}} and {{b}} {place}", advice), a=a, b=b, row=row)
 
 
 def agree_lengths(p: RowPartition, lengths: Array, level: int) -> Any:
@@ -106,7 +160,7 @@ def _written(partitions: tuple[Partition, ...], like: Array, *, at: tuple[int, .
 def cut(partitions: tuple[Partition, ...], sizes: tuple[int, ...]) -> tuple[Partition, ...]:
     """Partitions over fewer entries: ``sizes`` at each level. Splits stay true: what no longer fits is an overflow."""
     new: list[Partition] = []
-    for i, p in enumerate(partitions):
+    for i, p in enumerate(levels_only(partitions)):
         if isinstance(p, UniformPartition):
             new.append(UniformPartition(sizes[i], p.length))
         else:

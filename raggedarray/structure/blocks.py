@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from .._partition import BlockPartition, RowPartition, UniformPartition
+from .._partition import BlockPartition, Partition, RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import Segments, kernels, namespace
 from .levels import splits_of
@@ -22,8 +22,12 @@ class Elements(NamedTuple):
     at: tuple[Array, ...]
 
 
-def extents(p: BlockPartition) -> tuple[Any, ...]:
-    """Size along each component axis: an int, or ``int[n]``."""
+def extents(p: Partition) -> tuple[Any, ...]:
+    """Size along each axis below the entries of a partition: an int, or ``int[n]``."""
+    if isinstance(p, RowPartition):
+        return (p.lengths,)
+    if isinstance(p, UniformPartition):
+        return (p.length,)
     columns = iter(range(p.sizes.shape[1]))
     return tuple(p.sizes[:, next(columns)] if n is None else n for n in p.axes)
 
@@ -77,11 +81,6 @@ def starts(p: BlockPartition) -> Array:
 def packed(p: BlockPartition, bound: int | None = None) -> BlockPartition:
     """Components of the same sizes, packed."""
     return BlockPartition(p.sizes, axes=p.axes, bound=p.bound if bound is None else bound)
-
-
-def is_packed(p: BlockPartition) -> bool:
-    """Whether it is known statically that elements lie row-major, end to end."""
-    return p.strides is None and p.offsets is None
 
 
 def elements(p: BlockPartition, count: int) -> Elements:
@@ -160,7 +159,7 @@ def pack(values: Array, p: BlockPartition, size: int) -> Array:
 def occupied(p: BlockPartition, capacity: int) -> Array:
     """Which slots some element lies in: ``bool[capacity]``; slack and holes are in none."""
     k, xp = kernels(p.sizes), namespace(p.sizes)
-    if is_packed(p):
+    if p.is_packed:
         total = component_splits(p)[-1]
         return xp.arange(capacity, dtype=total.dtype) < total
     count = k.bound(component_splits(p)[-1], p.bound)

@@ -8,7 +8,7 @@ one past the last entry, so that a lookup there finds the zero that `Kernels.pic
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._partition import Partition, RowPartition, UniformPartition, block_of, entry_counts, no_block
+from .._partition import Partition, RowPartition, UniformPartition, block_of, entry_counts, levels_only
 from .._typing import Array
 from ..backends import Segments, kernels, namespace
 
@@ -21,10 +21,17 @@ def library(partitions: tuple[Partition, ...], values: Array) -> Array:
 
 def used_slots(partitions: tuple[Partition, ...]) -> Array:
     """How many slots of ``values`` hold data (the last partition is a `RowPartition`)."""
-    no_block(partitions)
-    last = partitions[-1]
+    last = levels_only(partitions)[-1]
     assert isinstance(last, RowPartition)
     return last.splits[-1]
+
+
+def used_at(partitions: tuple[Partition, ...], level: int) -> Any:
+    """How many entries of ``level`` are in use: an int, or an array."""
+    used: Any = partitions[0].nrows
+    for p in levels_only(partitions[:level]):
+        used = used * p.length if isinstance(p, UniformPartition) else p.splits[-1]
+    return used
 
 
 def known_used(p: RowPartition) -> Any:
@@ -47,28 +54,29 @@ def column(a: Array, like: Array) -> Array:
 
 def parents(p: Partition, count: int, like: Array) -> Array:
     """Index of the entry above each of ``count`` entries; ``p.nrows`` for slack under a `RowPartition`."""
-    no_block((p,))
-    if isinstance(p, RowPartition):
-        return kernels(p.splits).row_ids(p.splits, count)
+    (level,) = levels_only((p,))
+    if isinstance(level, RowPartition):
+        return kernels(level.splits).row_ids(level.splits, count)
     xp = namespace(like)
-    return xp.arange(count, dtype=like.dtype) // max(p.length, 1)
+    return xp.arange(count, dtype=like.dtype) // max(level.length, 1)
 
 
 def positions(p: Partition, above: Array) -> Array:
     """Index of each entry within the entry above it; 0 for slack. ``above`` is what `parents` gave."""
+    (level,) = levels_only((p,))
     xp = namespace(above)
     here = xp.arange(above.shape[0], dtype=above.dtype)
-    if isinstance(p, UniformPartition):
-        return here - above * p.length
+    if isinstance(level, UniformPartition):
+        return here - above * level.length
     k = kernels(above)
-    starts = k.pick(xp.astype(p.splits[:-1], above.dtype, copy=False), above)
+    starts = k.pick(xp.astype(level.splits[:-1], above.dtype, copy=False), above)
     return xp.where(above < p.nrows, here - starts, xp.zeros_like(here))
 
 
 def composed_splits(partitions: tuple[Partition, ...], like: Array) -> Array:
     """Where the slots of each entry above ``partitions[0]`` begin and end: ``int[nrows + 1]``."""
     xp = namespace(like)
-    first, *rest = partitions
+    first, *rest = levels_only(partitions)
     if isinstance(first, RowPartition):
         splits = first.splits
     else:
@@ -85,7 +93,7 @@ def ancestors(partitions: tuple[Partition, ...], level: int, capacity: int, like
         xp = namespace(like)
         return xp.arange(capacity, dtype=like.dtype)
     splits, used = composed_splits(below, like), None
-    for p in partitions[:level]:
+    for p in levels_only(partitions[:level]):
         if isinstance(p, RowPartition):
             used = p.splits[-1:]
         elif used is not None:
@@ -151,7 +159,7 @@ def _columns(
     nrows = num
     ids = xp.zeros((counts[0],), dtype=like.dtype) if rooted else xp.arange(counts[0], dtype=like.dtype)
     kept: tuple[Partition, ...] = ()
-    for level, p in enumerate(partitions, start=1):
+    for level, p in enumerate(levels_only(partitions), start=1):
         above = parents(p, counts[level], like)
         inside = _pick_or(ids, above, num)
         if level in reduced:
@@ -197,7 +205,7 @@ def take_rows(
     """
     xp, k = namespace(rows), kernels(rows)
     new: tuple[Partition, ...] = ()
-    for p, limit in zip(partitions, capacities, strict=True):
+    for p, limit in zip(levels_only(partitions), capacities, strict=True):
         count, known = rows.shape[0], rows < p.nrows
         if isinstance(p, UniformPartition):
             new = (*new, UniformPartition(count, p.length))
@@ -268,7 +276,7 @@ def choose(
     """
     xp, k = namespace(like), kernels(like)
     counts = entry_counts(partitions, capacity)
-    p = partitions[level - 1]
+    p = levels_only(partitions)[level - 1]
     made = RowPartition(splits_of(lengths))
     above = parents(made, k.bound(made.splits[-1], limit), like)
     at = positions(made, above)
@@ -287,9 +295,10 @@ def longest_row(p: RowPartition) -> int:
 
 def rows_below(p: Partition, entry: Array) -> tuple[Array, Array]:
     """Where the rows of these entries start and how long they are; 0 and 0 one past the last entry."""
+    (level,) = levels_only((p,))
     xp, k = namespace(entry), kernels(entry)
-    if isinstance(p, RowPartition):
-        return k.pick(p.splits[:-1], entry), k.pick(p.lengths, entry)
-    known = entry < p.nrows
+    if isinstance(level, RowPartition):
+        return k.pick(level.splits[:-1], entry), k.pick(level.lengths, entry)
+    known = entry < level.nrows
     none = xp.zeros_like(entry)
-    return xp.where(known, entry, none) * p.length, xp.where(known, xp.full_like(entry, p.length), none)
+    return xp.where(known, entry, none) * level.length, xp.where(known, xp.full_like(entry, level.length), none)

@@ -4,10 +4,10 @@ from math import prod
 from typing import Any
 
 from .._errors import error_text
-from .._partition import RowPartition, UniformPartition, arrays_in, block_of
+from .._partition import RowPartition, UniformPartition, block_of
 from .._typing import Array
 from ..backends import kernels, namespace
-from .blocks import component_splits, elements, extents, is_packed, known_total, occupied
+from .blocks import component_splits, elements, extents, known_total, occupied
 from .levels import ancestors, known_used, library, parents, positions, used_mask
 
 Partitions = tuple[Any, ...]
@@ -24,7 +24,7 @@ def flat_rows(partitions: Partitions, level: int = 0) -> Partitions:
     block = block_of(partitions)
     if block is None:
         return partitions
-    if not is_packed(block):
+    if not block.is_packed:
         raise ValueError(error_text("packed components", "a strided view", "Pack it with `ra.contiguous(x)`."))
     if level >= len(partitions):
         raise IndexError(error_text("the axis of the components", f"axis {level + 1}", "Use `ra.to_rows(x)`."))
@@ -90,7 +90,7 @@ def wait(values: Array, partitions: Partitions) -> None:
 
 
 def _stored(values: Array, partitions: Partitions) -> tuple[Array, ...]:
-    return (values, *(a for p in partitions for a in arrays_in(p) if a is not None))
+    return (values, *(a for p in partitions for a in p.arrays()))
 
 
 def _itemsize(a: Array) -> int:
@@ -109,7 +109,7 @@ def mask_gradient(partitions: Partitions, values: Array) -> Array:
     block, k = block_of(partitions), kernels(values)
     if block is None:
         return k.mask_gradient(values, partitions[-1].splits)
-    if is_packed(block):
+    if block.is_packed:
         return k.mask_gradient(values, component_splits(block))
     if k.is_concrete(values):  # no gradient, and no copy
         return values

@@ -10,7 +10,7 @@ from typing import Any
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import kernels, namespace
-from .blocks import as_table, extents, is_packed, starts, steps
+from .blocks import as_table, extents, starts, steps
 
 
 def make(
@@ -38,7 +38,7 @@ def permuted(p: BlockPartition, order: tuple[int, ...]) -> BlockPartition:
 def with_axis(p: BlockPartition, r: int) -> BlockPartition:
     """A new component axis of size 1 before axis ``r``."""
     axes = (*p.axes[:r], 1, *p.axes[r:])
-    if is_packed(p):
+    if p.is_packed:
         return BlockPartition(p.sizes, axes=axes, bound=p.bound)
     xp, sizes, strides = namespace(p.sizes), list(extents(p)), list(steps(p))
     sizes.insert(r, 1)
@@ -49,7 +49,7 @@ def with_axis(p: BlockPartition, r: int) -> BlockPartition:
 def without_axis(p: BlockPartition, r: int) -> BlockPartition:
     """Without component axis ``r``, whose size is 1."""
     axes = (*p.axes[:r], *p.axes[r + 1 :])
-    if is_packed(p):
+    if p.is_packed:
         return BlockPartition(p.sizes, axes=axes, bound=p.bound)
     sizes, strides = list(extents(p)), list(steps(p))
     del sizes[r], strides[r]
@@ -101,7 +101,7 @@ def lifted(p: BlockPartition, count: int) -> BlockPartition:
         m, columns = prod(leading), table.shape[1]
         return xp.reshape(xp.broadcast_to(table[:, None, :], (n, m, columns)), (n * m, columns))
 
-    if is_packed(p):
+    if p.is_packed:
         return BlockPartition(each(p.sizes), axes=p.axes[count:], bound=p.bound)
     begin = xp.reshape(starts(p), (n, 1))
     for m, step in zip(leading, steps(p), strict=False):
@@ -119,7 +119,7 @@ def absorb_inner_axes(values: Array, p: BlockPartition, count: int) -> tuple[Arr
     size, xp = prod(inner), namespace(p.sizes)
     values = namespace(values).reshape(values, (values.shape[0] * size, *values.shape[count + 1 :]))
     axes, bound = p.axes + inner, p.bound * size
-    if is_packed(p):
+    if p.is_packed:
         return values, BlockPartition(p.sizes, axes=axes, bound=bound)
     tail = [xp.full((p.nrows,), prod(inner[r + 1 :]), dtype=p.sizes.dtype) for r in range(count)]
     strides = [s * size for s in steps(p)] + tail

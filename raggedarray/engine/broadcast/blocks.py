@@ -6,15 +6,16 @@ element: a dense axis of size 1, or an axis of size 1 of a block, stretches; rag
 
 from typing import Any, NamedTuple
 
-from ..._array import RaggedArray, as_last, block_in
+from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, RowPartition, UniformPartition, block_of
 from ..._typing import Array
 from ...backends import is_array, kernels, kind, namespace
-from ...structure.agreement import agree
-from ...structure.blocks import as_table, elements, extents, is_packed, known_total, starts, steps
+from ...structure.agreement import agree_levels, agree_sizes
+from ...structure.blocks import as_table, elements, extents, known_total, starts, steps
 from ...structure.levels import ancestors
 from ...structure.views import absorb_inner_axes, entries, repeated
+from ..innermost import innermost
 from .mismatch import mismatch
 
 Met = tuple[RaggedArray, tuple[Any, ...], tuple[Any, ...]]
@@ -37,24 +38,22 @@ def meet_blocks(operands: list[Any]) -> Met:
     arrays = [x for x in operands if _is_operand(x)]
     rows = {x.shape[0] for x in arrays if x.ndim == lead.ndim} - {1}
     if lead.ragged_rank == lead.nrows == len(rows) == 1:
-        view = lead.kernels.call(repeated, block_in(lead), n=rows.pop())
-        many = RaggedArray(lead.values, (as_last(view),))
+        view = lead.kernels.call(repeated, innermost(lead), n=rows.pop())
+        many = RaggedArray(lead.values, (view,))
         lead, operands = many, [many if x is lead else x for x in operands]
     if any(x.ndim > lead.ndim for x in arrays):
         tall = next(x for x in arrays if x.ndim > lead.ndim)
         raise mismatch(lead, tall, "Leading axes cannot be added to a block.")
-    if all(x is lead or not (is_array(x) or isinstance(x, RaggedArray)) for x in operands) and is_packed(
-        block_in(lead)
-    ):
+    if all(x is lead or not _is_operand(x) for x in operands) and innermost(lead).is_packed:
         return _as_they_are(lead, operands)
     forms = [None if x is not lead and not _is_operand(x) else _form(x, lead) for x in operands]
     template = _template(forms, lead, operands)
-    k, block = lead.kernels, block_in(template)
+    k, block = lead.kernels, innermost(template)
     out: list[Any] = []
     for x, form in zip(operands, forms, strict=True):
         if form is None:
             out.append(x)
-        elif form.entry == "same" and is_packed(form.block) and form.block.axes == block.axes:
+        elif form.entry == "same" and form.block.is_packed and form.block.axes == block.axes:
             out.append(RaggedArray(form.values[: block.bound, ...], template.partitions))
         else:
             values = k.call(_read, form.values, form.block, block, template.partitions[:-1], entry=form.entry)
@@ -75,7 +74,7 @@ def _as_they_are(lead: RaggedArray, operands: list[Any]) -> Met:
 
 
 def _form(x: Any, lead: RaggedArray) -> _Form:
-    above, axes = len(lead.partitions) - 1, len(block_in(lead).axes)
+    above, axes = len(lead.partitions) - 1, len(innermost(lead).axes)
     if isinstance(x, RaggedArray):
         if x.ndim < lead.ndim:
             raise mismatch(lead, x, "Insert axes of size 1 with `ra.expand_dims`.")
@@ -92,7 +91,7 @@ def _form(x: Any, lead: RaggedArray) -> _Form:
     rows, outer, component, inner = shape[0], shape[1 : above + 1], shape[above + 1 :][:axes], shape[above + 1 + axes :]
     if any(n != 1 for n in outer) or rows not in (1, lead.nrows):
         raise mismatch(lead, x)
-    values, block = entries(namespace(x).reshape(x, (rows, *component, *inner)), axes, block_in(lead).sizes)
+    values, block = entries(namespace(x).reshape(x, (rows, *component, *inner)), axes, innermost(lead).sizes)
     entry = ("row" if above else "same") if rows == lead.nrows else "one"
     return _Form(values, block, entry)
 
@@ -100,21 +99,18 @@ def _form(x: Any, lead: RaggedArray) -> _Form:
 def _from_entries(x: RaggedArray, lead: RaggedArray, above: int, axes: int) -> _Form:
     """One item for each component, ragged as the axes above them are."""
     _agree_above(x, lead, above)
-    return _Form(*entries(x.values, axes, block_in(lead).sizes), "same")
+    return _Form(*entries(x.values, axes, innermost(lead).sizes), "same")
 
 
 def _agree_above(x: RaggedArray, lead: RaggedArray, above: int) -> None:
-    for level, (p, q) in enumerate(zip(lead.partitions[:above], x.partitions[:above], strict=True), start=1):
-        if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(p, q, level, outermost=level == 1)
-        elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
-            raise mismatch(lead, x, "Their outer axes must agree.")
+    error = mismatch(lead, x, "Their outer axes must agree.")
+    agree_levels(lead.partitions[:above], x.partitions[:above], error)
 
 
 def _outer(x: RaggedArray, lead: RaggedArray, above: int) -> str:
     """Whether the entries above the components are the same."""
     _agree_above(x, lead, above)
-    n, m = block_in(lead).nrows, x.partitions[above].nrows
+    n, m = innermost(lead).nrows, x.partitions[above].nrows
     if n == m:
         return "same"
     if m == 1 and not above:
@@ -130,17 +126,16 @@ def _from_rows(x: RaggedArray, lead: RaggedArray, above: int, entry: str) -> _Fo
     if len(rows) != 1 or any(n != 1 for n in ahead) or not isinstance(parts[-1], RowPartition):
         advice = "Make both one kind, with `ra.to_rows` or `ra.to_blocks`."
         raise ValueError(error_text(f"blocks that broadcast with {lead.shape}", f"nested rows {x.shape}", advice))
-    sizes = namespace(rows[0].splits).reshape(rows[0].lengths, (rows[0].nrows, 1))
-    axes = (*(1 for _ in ahead), None)
-    block = BlockPartition(sizes, axes=axes, bound=x.capacity)
-    return _Form(*absorb_inner_axes(x.values, block, len(block_in(lead).axes) - len(axes)), entry)
+    rows_below = innermost(x)
+    block = BlockPartition(rows_below.sizes, axes=(*(1 for _ in ahead), None), bound=x.capacity)
+    return _Form(*absorb_inner_axes(x.values, block, len(innermost(lead).axes) - len(block.axes)), entry)
 
 
 def _template(forms: list[_Form | None], lead: RaggedArray, operands: list[Any]) -> RaggedArray:
     """The packed block that the operands broadcast to."""
     there = [(f, x) for f, x in zip(forms, operands, strict=True) if f is not None]
     other = next((x for _, x in there if x is not lead), lead)
-    block = block_in(lead)
+    block = innermost(lead)
     axes: list[int | None] = []
     columns: list[Array] = []
     for r in range(len(block.axes)):
@@ -157,7 +152,7 @@ def _template(forms: list[_Form | None], lead: RaggedArray, operands: list[Any])
             elif (n is None) != (found[0] is None) or (n is not None and n != found[0]):
                 raise mismatch(lead, other)
             elif n is None:
-                agree_sizes(found[1], size, len(lead.partitions) + r)
+                agree_sizes(found[1], size, f"equal sizes along axis {len(lead.partitions) + r}")
         axes.append(1 if found is None else found[0])
         if found is not None and found[0] is None:
             columns.append(found[1] if found[2].entry != "one" else _everywhere(found[1], block.nrows))
@@ -165,7 +160,7 @@ def _template(forms: list[_Form | None], lead: RaggedArray, operands: list[Any])
     made = BlockPartition(sizes, axes=tuple(axes), bound=0)
     _inner(there, lead)
     whole = [f.block for f, _ in there if f.block.axes == made.axes and f.entry == "same"]
-    shared = next((b.sizes for b in whole if is_packed(b)), None)
+    shared = next((b.sizes for b in whole if b.is_packed), None)
     sizes = sizes if shared is None else shared
     bound = min((_most(f) for f, _ in there if any(f.block is b for b in whole)), default=None)
     if bound is None:
@@ -176,12 +171,12 @@ def _template(forms: list[_Form | None], lead: RaggedArray, operands: list[Any])
             )
         bound = total
     final = BlockPartition(sizes, axes=made.axes, bound=bound)
-    return RaggedArray(lead.values[:0, ...], (*lead.partitions[:-1], as_last(final)))
+    return RaggedArray(lead.values[:0, ...], (*lead.partitions[:-1], final))
 
 
 def _most(f: _Form) -> int:
     """A static limit of the elements of an operand."""
-    return min(f.block.bound, int(f.values.shape[0])) if is_packed(f.block) else f.block.bound
+    return min(f.block.bound, int(f.values.shape[0])) if f.block.is_packed else f.block.bound
 
 
 def _everywhere(column: Array, n: int) -> Array:
@@ -196,27 +191,6 @@ def _inner(there: list[tuple[_Form, Any]], lead: RaggedArray) -> None:
         if len(sizes) > 1:
             x = next(x for f, x in there if x is not lead and len(f.values.shape) > i + 1)
             raise mismatch(lead, x)
-
-
-def agree_sizes(a: Array, b: Array, axis: int) -> None:
-    """Raise unless components have equal sizes along an axis, as far as can be known."""
-    if a is b:
-        return
-    k = kernels(a)
-    xp = namespace(a)
-    if a.shape != b.shape:
-        n = max(a.shape[0], b.shape[0])
-        a, b = (xp.broadcast_to(c, (n,)) if c.shape[0] == 1 else c for c in (a, b))
-    if k.is_concrete(a, b):
-        one, two = k.host(a), k.host(b)
-        if (one != two).any():
-            i = int((one != two).argmax())
-            got = f"{one[i]} and {two[i]} at component {i}"
-            raise ValueError(error_text(f"equal sizes along axis {axis}", got, "Align the components first."))
-    elif k.checking():
-        row = xp.argmax(xp.astype(a != b, xp.int32))
-        text = error_text(f"equal sizes along axis {axis}", "{a} and {b} at component {row}", "Align them first.")
-        k.check(xp.all(a == b), text, a=a[row], b=b[row], row=row)
 
 
 def _read(values: Array, block: BlockPartition, to: BlockPartition, above: tuple[Any, ...], *, entry: str) -> Array:

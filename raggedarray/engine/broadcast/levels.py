@@ -9,9 +9,10 @@ of sizes of their own, so that is the form in which they meet. Nothing is moved.
 from itertools import takewhile
 from typing import Any
 
-from ..._array import RaggedArray, as_last, block_in
+from ..._array import RaggedArray
 from ..._partition import uniform_levels
 from ...structure.views import lifted
+from ..innermost import innermost
 
 
 def same_levels(xs: list[Any]) -> list[Any]:
@@ -28,10 +29,10 @@ def leveled(x: RaggedArray, above: int) -> RaggedArray:
     """The same with ``above`` levels above its components, or as many as its leading uniform axes give."""
     if x.block is None:
         return x
-    block = block_in(x)
+    block = innermost(x)
     uniform = tuple(n for n in takewhile(lambda n: n is not None, block.axes) if n is not None)
     uniform = uniform[: max(above + 1 - len(x.partitions), 0)]
     if not uniform:
         return x
     below = x.kernels.call(lifted, block, count=len(uniform))
-    return RaggedArray(x.values, (*x.partitions[:-1], *uniform_levels(block.nrows, uniform), as_last(below)))
+    return RaggedArray(x.values, (*x.partitions[:-1], *uniform_levels(block.nrows, uniform), below))

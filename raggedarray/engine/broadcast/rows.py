@@ -6,12 +6,11 @@ none has, one of them is stretched first. Going down the levels, an operand eith
 (``same``), one entry for all (``one``), or some entry for each (``index``).
 """
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, error_text
-from ..._partition import BlockPartition, Partition, RowPartition, UniformPartition, arrays_in, entry_counts
+from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array
 from ...backends import Kernels, Segments, common, is_array, kernels, kind, namespace
 from ...structure.agreement import agree, agree_lengths, cut, is_uniform
@@ -58,21 +57,12 @@ def to_common_backend(operands: tuple[Any, ...]) -> tuple[Kernels, list[Any]]:
 
 def move_to(k: Kernels, x: RaggedArray, *, device: Any = None, **how: Any) -> RaggedArray:
     """The array in this backend, slots and all, in one transfer; the options are those of `Kernels.move`."""
-    structure = [arrays_in(p) for p in x.partitions]
-    indices = [a for part in structure for a in part if a is not None]
+    indices = [a for p in x.partitions for a in p.arrays()]
     if device is None and kernels(x.values) is k and all(kernels(a) is k for a in indices):
         return x
     values, *moved = k.move(x.values, *indices, device=device, **how)
     rest = iter(moved)
-    partitions = [_rebuilt(p, part, rest) for p, part in zip(x.partitions, structure, strict=True)]
-    return RaggedArray(values, tuple(partitions))
-
-
-def _rebuilt(p: Any, part: tuple[Any, ...], moved: Iterator[Array]) -> Any:
-    arrays = [None if a is None else next(moved) for a in part]
-    if isinstance(p, BlockPartition):
-        return BlockPartition(*arrays, axes=p.axes, bound=p.bound)
-    return RowPartition(*arrays) if arrays else p
+    return RaggedArray(values, tuple(p.map_arrays(lambda _: next(rest)) for p in x.partitions))
 
 
 def plan(operands: list[Any]) -> BroadcastPlan:
@@ -207,7 +197,7 @@ def _states(t: RaggedArray, x: RaggedArray, given: Any, *, above: int | None = N
     else:
         raise mismatch(t, given)
     states = [state]
-    for level, (pt, px) in enumerate(zip(t.partitions, x.partitions, strict=True), start=1):
+    for level, (pt, px) in enumerate(zip(levels_only(t.partitions), levels_only(x.partitions), strict=True), start=1):
         if level == above:
             return tuple(states), ok
         if isinstance(px, UniformPartition):
@@ -294,7 +284,7 @@ def _index(t: RaggedArray, x: RaggedArray, states: tuple[State, ...]) -> Array:
     xp, k = namespace(like), kernels(like)
     counts, mine = entry_counts(t.partitions, t.capacity), entry_counts(x.partitions, x.capacity)
     index = xp.arange(counts[0], dtype=like.dtype) if states[0] == "same" else xp.zeros((counts[0],), dtype=like.dtype)
-    for level, (pt, px) in enumerate(zip(t.partitions, x.partitions, strict=True), start=1):
+    for level, (pt, px) in enumerate(zip(levels_only(t.partitions), levels_only(x.partitions), strict=True), start=1):
         if level == len(states):
             break
         above = parents(pt, counts[level], like)

@@ -4,19 +4,20 @@ A component has the axes of its block, which for rows is the one ragged axis, an
 components are put together here: equal sizes give a plain array, one ragged axis rows, several a packed block.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..._array import RaggedArray, as_last, rebuild
+from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import BlockPartition, Partition, RowPartition
 from ..._typing import Array
 from ...backends import Kernels, kernels, namespace
-from ...structure.agreement import agree
-from ...structure.blocks import extents, is_packed, packed
-from ...structure.levels import splits_of
+from ...structure.agreement import agree_levels
+from ...structure.blocks import extents, packed
+from ...structure.levels import splits_of, used_at
 from ...structure.views import absorb_inner_axes as fold_inner
 from ...structure.views import entries
-from ..along_axis import used_rows
+from ..innermost import innermost
 
 Sizes = tuple[Any, ...]
 """Sizes of a component along its axes: an int where it is uniform, ``int[n]`` where it is ragged."""
@@ -59,24 +60,13 @@ def any_ragged(*xs: Any) -> bool:
 def form_of(x: RaggedArray) -> Form:
     """The innermost components of ``x``."""
     *above, last = x.partitions
-    block = x.block
-    if block is None:
-        assert isinstance(last, RowPartition)
-        k = kernels(last.splits)
-        known = k.name == "jax" and k.is_concrete(last)
-        sizes = k.index(_as_column(RowPartition(k.host(last.splits)))) if known else _as_column(last)
-        block = BlockPartition(sizes, axes=(None,), bound=x.capacity)
-    return Form(x.values, block, tuple(above), x.nrows, last)
-
-
-def _as_column(p: RowPartition) -> Array:
-    return namespace(p.splits).reshape(p.lengths, (p.nrows, 1))
+    return Form(x.values, innermost(x), tuple(above), x.nrows, last)
 
 
 def form_of_entries(values: Array, lead: Form) -> Form:
     """The entries ``values[i]`` of a plain array as components, one for each row of ``lead``."""
     flat, block = entries(values, values.ndim - 1, lead.block.sizes)
-    return Form(flat, block, lead.above, lead.nrows, as_last(block))
+    return Form(flat, block, lead.above, lead.nrows, block)
 
 
 def same_structure(forms: list[Form]) -> None:
@@ -86,20 +76,20 @@ def same_structure(forms: list[Form]) -> None:
         if len(form.above) != len(first.above):
             want, got = f"{len(first.above)} levels above the components", f"{len(form.above)} in operand {i}"
             raise ValueError(error_text(want, got, "Nest both alike."))
-        for level, (p, q) in enumerate(zip(first.above, form.above, strict=True), start=1):
-            if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-                agree(p, q, level, outermost=level == 1)
-            elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
-                want, got = f"operands with one structure along axis {level}", f"another in operand {i}"
-                raise ValueError(error_text(want, got, "Nest both alike."))
+        agree_levels(first.above, form.above, partial(_another, i))
         if form.block.nrows != first.block.nrows:
             want, got = f"{first.block.nrows} components", f"{form.block.nrows} in operand {i}"
             raise ValueError(error_text(want, got, "Pass one component for each."))
 
 
+def _another(i: int, axis: int) -> ValueError:
+    want, got = f"operands with one structure along axis {axis}", f"another in operand {i}"
+    return ValueError(error_text(want, got, "Nest both alike."))
+
+
 def used_components(form: Form) -> Any:
     """How many components there are: an int, or where rows may be slack an array."""
-    return used_rows((*form.above, as_last(form.block)), form.block.sizes) if form.above else form.block.nrows
+    return used_at((*form.above, form.block), len(form.above))
 
 
 def absorb_inner_axes(form: Form, count: int) -> Form:
@@ -128,7 +118,7 @@ def reassemble(form: Form, block: BlockPartition | None, values: Array, like: tu
     """
     if block is None:
         return rebuild(form.above, values)
-    last: Any = as_last(block)
+    last: Any = block
     if block.axes == (None,):
         twin = next((f for f in like if isinstance(f.origin, RowPartition) and f.block is block), None)
         last = RowPartition(_column_splits(block.sizes)) if twin is None else twin.origin
@@ -148,9 +138,9 @@ def packed_like(sizes: Sizes, forms: tuple[Form, ...], known: list[Sizes]) -> Bl
         pairs = zip(sizes[:count], mine, strict=False)
         if block_axes(sizes) == count and all(a == b if type(a) is type(b) is int else a is b for a, b in pairs):
             bound = _bound(form)
-            return form.block if is_packed(form.block) and form.block.bound == bound else packed(form.block, bound)
+            return form.block if form.block.is_packed and form.block.bound == bound else packed(form.block, bound)
     return None
 
 
 def _bound(form: Form) -> int:
-    return min(form.block.bound, int(form.values.shape[0])) if is_packed(form.block) else form.block.bound
+    return min(form.block.bound, int(form.values.shape[0])) if form.block.is_packed else form.block.bound

@@ -3,27 +3,28 @@
 from math import prod
 from typing import Any
 
-from ..._array import RaggedArray, as_last, block_in, rebuild
+from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import BlockPartition, RowPartition, uniform_levels
 from ..._typing import Array
 from ...backends import namespace
 from ...structure.blocks import component_splits, groups
 from ...structure.levels import Groups
+from ..innermost import innermost
 
 
 def block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]:
     """Groups of elements of components, and whether there are as many as fit: more only where nothing is reduced."""
-    block = block_in(x)
+    block = innermost(x)
     left = [block.axes[r] for r in range(len(block.axes)) if r not in reduced]
     limit = x.capacity
     if None not in left:
         limit = block.nrows * prod(n or 0 for n in left)
     made, segments = groups(block, reduced, x.capacity, limit)
     if None not in left or x.kernels.has_exact_sizes:
-        return Groups(x.nrows, (as_last(made),), segments, new=True), True
+        return Groups(x.nrows, (made,), segments, new=True), True
     need = component_splits(made)[-1]
-    found = Groups(x.nrows, (as_last(made),), segments, new=True)
+    found = Groups(x.nrows, (made,), segments, new=True)
     advice = "Call `ra.with_capacity(x, n)` first."
     if x.kernels.checking():
         text = error_text("a capacity of at least {need}", f"{limit}", advice)
@@ -42,7 +43,7 @@ def rebuild_components(x: RaggedArray, made: Any, values: Array, units: tuple[in
         return rebuild((*x.partitions[:-1], *uniform), values)
     if axes == [None]:
         return RaggedArray(values, (*x.partitions[:-1], RowPartition(x.kernels.call(component_splits, block))))
-    return RaggedArray(values, (*x.partitions[:-1], as_last(block)))
+    return RaggedArray(values, (*x.partitions[:-1], block))
 
 
 def more_axes(out: Any, axis: int, more: int) -> Any:

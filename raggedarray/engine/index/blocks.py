@@ -9,16 +9,17 @@ from math import prod
 from operator import index as as_int
 from typing import Any
 
-from ..._array import RaggedArray, as_last, block_in, rebuild
+from ..._array import RaggedArray, rebuild
 from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, UniformPartition
 from ..._typing import Array
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
-from ...structure.blocks import component_splits, extents, is_packed, known_total
+from ...structure.blocks import component_splits, extents, known_total
 from ...structure.views import at_index, cut, with_axis
 from ..broadcast.rows import move_to
 from ..bucket_size import bucket_size
 from ..indices import to_dtype
+from ..innermost import innermost
 from ..overflow import check_capacity, fill_unless
 from ..rearrange.rows import inner_axes_to_levels
 from ..unbind import rows_of
@@ -44,7 +45,7 @@ def block_getitem(x: RaggedArray, items: list[Any], *, capacity: int | None = No
     ints = next((n for n, i in enumerate(outer) if i is not None and _single(i) is None), len(outer))
     out: Any = x
     is_row = any(i is not None for i in outer[:ints]) and all(i is None or _is_all(i) for i in outer[ints:])
-    if is_row and kernels(block_in(x).sizes).is_concrete(x.partitions):
+    if is_row and kernels(innermost(x).sizes).is_concrete(x.partitions):
         out, leading, outer = _row(x, outer[:ints]), leading + outer[:ints].count(None), outer[ints:]
     if any(not (i is None or _is_all(i)) for i in outer):
         out, outer = _picked(x, outer, capacity), []
@@ -119,14 +120,14 @@ def _plain(k: Kernels, component: Array, items: list[Any], axis: int) -> Any:
 
 def _picked(x: RaggedArray, outer: list[Any], capacity: int | None) -> RaggedArray:
     """Other components, by a key for the axes above them."""
-    block = block_in(x)
+    block = innermost(x)
     k, xp = kernels(block.sizes), namespace(block.sizes)
     first = outer[0]
     if (
         len(outer) == 1
         and isinstance(first, slice)
         and first.step in (None, 1)
-        and is_packed(block)
+        and block.is_packed
         and k.has_exact_sizes
     ):
         return _run(x, *first.indices(x.nrows)[:2])
@@ -148,7 +149,7 @@ def _picked(x: RaggedArray, outer: list[Any], capacity: int | None) -> RaggedArr
     made: BlockPartition = k.call(numbered, block, found.values, found.partitions)
     bound, ok = _bound(made, steps, capacity)
     made = BlockPartition(made.sizes, made.strides, made.offsets, axes=made.axes, bound=bound)
-    return RaggedArray(fill_unless(x.values, ok), (*found.partitions, as_last(made)))
+    return RaggedArray(fill_unless(x.values, ok), (*found.partitions, made))
 
 
 def _bound(made: BlockPartition, steps: Any, capacity: int | None) -> tuple[int, Any]:
@@ -170,17 +171,17 @@ def _bound(made: BlockPartition, steps: Any, capacity: int | None) -> tuple[int,
 
 def _run(x: RaggedArray, start: int, stop: int) -> RaggedArray:
     """Components side by side, packed as they are: a view of their slots."""
-    block = block_in(x)
+    block = innermost(x)
     stop = max(start, stop)
     ends = kernels(block.sizes).host(component_splits(block))
     values = x.values[int(ends[start]) : int(ends[stop]), ...]
     part = BlockPartition(block.sizes[start:stop, ...], axes=block.axes, bound=int(values.shape[0]))
-    return RaggedArray(values, (as_last(part),))
+    return RaggedArray(values, (part,))
 
 
 def _within(x: RaggedArray, items: list[Any], axis: int) -> Any:
     """A key for the component axes and the inner ones, the first of them called ``axis``."""
-    block, k = block_in(x), x.kernels
+    block, k = innermost(x), x.kernels
     cut_at = _position(items, len(block.axes))
     inside, inner = items[:cut_at], items[cut_at:]
     if any(not _is_all(i) for i in inner):
@@ -188,7 +189,7 @@ def _within(x: RaggedArray, items: list[Any], axis: int) -> Any:
         x = RaggedArray(k.call(index_inner, x.values, operands, inner=steps), x.partitions)
     r = 0
     for item in inside:
-        block = block_in(x)
+        block = innermost(x)
         if item is None:
             x, r = over(x, with_axis(block, r)), r + 1
             continue
@@ -225,7 +226,7 @@ def _slice_bounds(size: Array, *, bounds: Any) -> tuple[Array, Array]:
 
 def _at(x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
     """One entry of each component along a component axis, called ``axis``."""
-    block = block_in(x)
+    block = innermost(x)
     size, k, xp = extents(block)[r], kernels(block.sizes), namespace(block.sizes)
     i = _single(item)
     if isinstance(size, int):

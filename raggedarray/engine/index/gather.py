@@ -14,10 +14,10 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..._errors import DynamicShapeError, error_text
-from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
+from ..._partition import Level, Partition, RowPartition, UniformPartition, entry_counts, levels_only, uniform_levels
 from ..._typing import Array
 from ...backends import kernels, namespace
-from ...structure.levels import library, parents, splits_of
+from ...structure.levels import library, parents, rows_below, splits_of, used_at
 from ...structure.overflow import missing_value
 from ..indices import to_dtype
 
@@ -46,7 +46,7 @@ ALL, NEW = Step("all"), Step("new")
 class _Walk:
     like: Array
     counts: tuple[int, ...]
-    partitions: tuple[Partition, ...]
+    partitions: tuple[Level, ...]
     operands: tuple[Any, ...]
     index: Array | None = None
     """Old entry of each new one; None while those are the old ones, in order."""
@@ -69,7 +69,7 @@ def select(
 ) -> tuple[Array, tuple[Partition, ...], tuple[Any, ...]]:
     """Values, partitions and what was missing. ``fill`` None is the default of the dtype."""
     values = index_inner(values, operands, inner=inner)
-    w = _Walk(library(partitions, values), entry_counts(partitions, values.shape[0]), partitions, operands)
+    w = _Walk(library(partitions, values), entry_counts(partitions, values.shape[0]), levels_only(partitions), operands)
     for step in steps:
         _advance(w, step)
     if w.index is None:
@@ -100,14 +100,9 @@ def _advance(w: _Walk, step: Step) -> None:
     if step.kind == "all" and w.index is None:
         w.new, w.count = (*w.new, p), w.counts[w.level]
         return
-    xp, k = namespace(w.like), kernels(w.like)
     index = _entries(w)
     known = index < w.counts[w.level - 1]
-    if isinstance(p, RowPartition):
-        starts, lengths = k.pick(p.splits[:-1], index), k.pick(p.lengths, index)
-    else:
-        starts = xp.where(known, index, xp.zeros_like(index)) * p.length
-        lengths = xp.where(known, xp.full_like(index, p.length), xp.zeros_like(index))
+    starts, lengths = rows_below(p, index)
     if step.kind in ("all", "slice"):
         _cut(w, p, step, known, starts, lengths)
     else:
@@ -133,22 +128,20 @@ def _entries(w: _Walk) -> Array:
         return w.index
     xp, size = namespace(w.like), w.counts[w.level - 1]
     here = xp.arange(size, dtype=w.like.dtype)
-    used: Any = w.counts[0]
-    for p in w.partitions[: w.level - 1]:
-        used = used * p.length if isinstance(p, UniformPartition) else p.splits[-1]
+    used = used_at(w.partitions, w.level - 1)
     if isinstance(used, int):
         return here
     return xp.where(here < used, here, xp.asarray(size, dtype=here.dtype))
 
 
-def _cut(w: _Walk, p: Partition, step: Step, known: Array, starts: Array, lengths: Array) -> None:
+def _cut(w: _Walk, p: Level, step: Step, known: Array, starts: Array, lengths: Array) -> None:
     """Keep a slice of every row."""
     xp, k = namespace(w.like), kernels(w.like)
     stride = step.bounds[2]
     if isinstance(p, UniformPartition):
         first, stop, _ = slice(*step.bounds).indices(p.length)
         size = len(range(first, stop, stride))
-        made: Partition = UniformPartition(w.count, size)
+        made: Level = UniformPartition(w.count, size)
         total = w.count * size
         begin = starts + first
     else:

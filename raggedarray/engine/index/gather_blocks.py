@@ -3,29 +3,29 @@
 from math import prod
 from typing import Any
 
-from ..._array import RaggedArray, as_last, block_in, rebuild
+from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import BlockPartition, uniform_levels
 from ..._typing import Array
 from ...backends import kernels, kind, namespace
-from ...structure.blocks import Elements, addresses, elements, extents, is_packed, known_total, of_extents, packed
+from ...structure.blocks import Elements, addresses, elements, extents, known_total, of_extents, packed
+from ...structure.levels import used_at
 from ...structure.views import absorb_inner_axes, at_index, chosen
 from ..indices import index_like, to_dtype
-from ..rearrange.rows import used_at
+from ..innermost import innermost
 from .gather import filled
 
 
 def over(x: RaggedArray, block: BlockPartition) -> RaggedArray:
     """The same buffer and outer levels under another block."""
-    return RaggedArray(x.values, (*x.partitions[:-1], as_last(block)))
+    return RaggedArray(x.values, (*x.partitions[:-1], block))
 
 
 def in_use(x: RaggedArray) -> Array:
     """Which components are not slack of an outer level."""
-    block, above = block_in(x), x.partitions[:-1]
-    xp = namespace(block.sizes)
-    used = used_at(above, len(above)) if above else block.nrows
-    return xp.arange(block.nrows, dtype=block.sizes.dtype) < used
+    block = innermost(x)
+    used = used_at(x.partitions, len(x.partitions) - 1)
+    return namespace(block.sizes).arange(block.nrows, dtype=block.sizes.dtype) < used
 
 
 def numbered(block: BlockPartition, index: Array, above: Any) -> BlockPartition:
@@ -39,7 +39,7 @@ def numbered(block: BlockPartition, index: Array, above: Any) -> BlockPartition:
 
 def need_index(x: RaggedArray, r: int, wanted: Array, axis: int) -> None:
     """Raise, or check at run time, where a component in use lacks an index along its axis ``r``, called ``axis``."""
-    block = block_in(x)
+    block = innermost(x)
     k = kernels(block.sizes)
     if not block.nrows or 0 in wanted.shape:
         return
@@ -71,7 +71,7 @@ def _lacking(block: BlockPartition, wanted: Array, used: Array, *, r: int) -> tu
 
 def filled_at(x: RaggedArray, r: int, at: Array, fits: Array) -> RaggedArray:
     """The same where sizes are traced: what is missing becomes the fill value, so that the result is packed."""
-    block = block_in(x)
+    block = innermost(x)
     xp = namespace(block.sizes)
     view = at_index(block, r, xp.where(fits, at, xp.zeros_like(at)))
     values = x.kernels.call(_gather_filled, x.values, view, fits, size=element_count(view))
@@ -99,7 +99,7 @@ def without_ragged(x: RaggedArray) -> Any:
     if block is None or None in block.axes:
         return x
     size = element_count(block)
-    values = x.values[:size, ...] if is_packed(block) else x.kernels.call(_gather, x.values, block, size=size)
+    values = x.values[:size, ...] if block.is_packed else x.kernels.call(_gather, x.values, block, size=size)
     uniform = uniform_levels(block.nrows, tuple(n or 0 for n in block.axes))
     return rebuild((*x.partitions[:-1], *uniform), values)
 
@@ -110,7 +110,7 @@ def _gather(values: Array, block: BlockPartition, *, size: int) -> Array:
 
 def taken_along(x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
     """The same entries of every component along a component axis, by an index array."""
-    block = block_in(x)
+    block = innermost(x)
     if kind(item.dtype) not in ("int", "uint"):
         raise IndexError(error_text("an integer index array", f"dtype {item.dtype}", "Use `ra.boolean_mask`."))
     k = kernels(block.sizes)
@@ -122,7 +122,7 @@ def taken_along(x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
     bound = total if isinstance(total, int) and k.has_exact_sizes else block.bound * max(int(wanted.size), 1)
     made = packed(made, bound if None in made.axes else element_count(made))
     values = x.kernels.call(_take_body, x.values, block, made, wanted, axis=r)
-    return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
+    return RaggedArray(values, (*x.partitions[:-1], made))
 
 
 def _take_body(values: Array, block: BlockPartition, made: BlockPartition, wanted: Array, *, axis: int) -> Array:
@@ -144,5 +144,5 @@ def _take_body(values: Array, block: BlockPartition, made: BlockPartition, wante
 
 def unfolded(x: RaggedArray) -> RaggedArray:
     """Inner axes as component axes: the values flat."""
-    values, block = absorb_inner_axes(x.values, block_in(x), len(x.inner_shape))
-    return RaggedArray(values, (*x.partitions[:-1], as_last(block)))
+    values, block = absorb_inner_axes(x.values, innermost(x), len(x.inner_shape))
+    return RaggedArray(values, (*x.partitions[:-1], block))

@@ -4,7 +4,7 @@ from typing import Any
 
 from ..._array import RaggedArray, rebuild
 from ..._errors import OP, DynamicShapeError, error_text
-from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
+from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array
 from ...backends import kernels, namespace
 from ..unbind import rows_of
@@ -129,7 +129,7 @@ def _with_leading(x: Any, axes: int) -> Any:
 def view(x: RaggedArray, start: int, stop: int) -> RaggedArray:
     """Rows ``start:stop`` over a slice of the same values (concrete structure)."""
     new: tuple[Partition, ...] = ()
-    for p in x.partitions:
+    for p in levels_only(x.partitions):
         if isinstance(p, UniformPartition):
             new = (*new, UniformPartition(stop - start, p.length))
             start, stop = start * p.length, stop * p.length

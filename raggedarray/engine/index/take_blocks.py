@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..._array import RaggedArray, block_in
+from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import BlockPartition
 from ..._typing import Array
@@ -11,6 +11,7 @@ from ...structure.blocks import as_table, extents
 from ...structure.views import cut
 from ..arguments import sizes_of
 from ..indices import to_dtype, widened
+from ..innermost import innermost
 from ..overflow import fill_unless
 from ..resizing import with_capacity
 from .blocks import block_getitem
@@ -33,7 +34,7 @@ def take_block(x: RaggedArray, indices: Any, axis: int, capacity: Any) -> Any:
 
 def narrow_block(x: RaggedArray, axis: int, start: Any, length: Any) -> RaggedArray:
     """``length`` entries from ``start`` of every component along one of its axes, ints or one for each: a view."""
-    block, r = block_in(x), axis - len(x.partitions)
+    block, r = innermost(x), axis - len(x.partitions)
     if r < 0:
         advice = "Slice the components, `x[a:b]`, or convert it with `ra.to_rows(x)`."
         raise ValueError(error_text(f"an axis from {len(x.partitions)}, of components", f"axis {axis}", advice))

@@ -8,10 +8,10 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import OP, DynamicShapeError, error_text
-from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
+from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array
 from ...backends import Kernels, Segments, backend, kernels, namespace
-from ...structure.agreement import agree, is_uniform
+from ...structure.agreement import agree_levels
 from ...structure.levels import needed_entries, splits_of, take_rows
 from ..arguments import level_sizes
 from ..bucket_size import bucket_size
@@ -83,7 +83,7 @@ def _packed(values: Array, partitions: tuple[Partition, ...], rows: Array) -> An
     """The same at exact sizes, for rows that exist: no slack to look after, a third of the time on NumPy."""
     xp, k = namespace(rows), kernels(rows)
     new: tuple[Partition, ...] = ()
-    for level, p in enumerate(partitions, start=1):
+    for level, p in enumerate(levels_only(partitions), start=1):
         count = rows.shape[0]
         if isinstance(p, UniformPartition):
             new = (*new, UniformPartition(count, p.length))
@@ -134,9 +134,9 @@ def agree_above(x: RaggedArray, y: RaggedArray, level: int) -> None:
     """Raise unless two arrays have the same entries at ``level``, as far as can be known."""
     if x.nrows != y.nrows:
         raise ValueError(error_text(f"{x.nrows} rows", f"{y.nrows}", "Align the rows first."))
-    for n, (p, q) in enumerate(zip(x.partitions[:level], y.partitions[:level], strict=True), start=1):
-        if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(p, q, n, outermost=is_uniform(x.partitions[: n - 1]))
-        elif isinstance(p, RowPartition) or isinstance(q, RowPartition) or p.length != q.length:
-            got = f"{x.shape[n]} and {y.shape[n]}"
-            raise ValueError(error_text(f"the same entries along axis {n}", got, "Align the rows first."))
+
+    def differ(axis: int) -> ValueError:
+        got = f"{x.shape[axis]} and {y.shape[axis]}"
+        return ValueError(error_text(f"the same entries along axis {axis}", got, "Align the rows first."))
+
+    agree_levels(x.partitions[:level], y.partitions[:level], differ)

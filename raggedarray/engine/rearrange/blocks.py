@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..._array import RaggedArray, as_last, block_in
+from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, RowPartition
 from ..._typing import Array
@@ -29,6 +29,7 @@ from ...structure.index_maps import Move, new_length, source
 from ...structure.levels import splits_of
 from ...structure.views import permuted
 from ..arguments import sizes_of
+from ..innermost import innermost
 from ..overflow import check_capacity, fill_unless
 from ..packing import as_block, contiguous, to_rows
 
@@ -42,7 +43,7 @@ def move_block(
 ) -> RaggedArray:
     """Apply moves to component axes: the sizes change, each new element is an old one, or ``fill``."""
     x = contiguous(x)
-    block = block_in(x)
+    block = innermost(x)
     first = len(x.partitions)
     low = [a for a in moves if a < first]
     if low:
@@ -66,7 +67,7 @@ def move_block(
         raise DynamicShapeError(error_text("a static capacity", "traced sizes", "Pass `capacity=`."))
     made = packed(made, bound)
     values = x.kernels.call(_move, x.values, block, made, by, fill, steps=steps)
-    return RaggedArray(fill_unless(values, ok), (*x.partitions[:-1], as_last(made)))
+    return RaggedArray(fill_unless(values, ok), (*x.partitions[:-1], made))
 
 
 def _moved_sizes(block: BlockPartition, *, steps: Any) -> BlockPartition:
@@ -113,7 +114,7 @@ def along_block(
     ``f`` may give a tuple of arrays.
     """
     x = contiguous(x)
-    block = block_in(x)
+    block = innermost(x)
     r = axis - len(x.partitions)
     if r < 0:
         if lengths is not None:
@@ -140,7 +141,7 @@ def along_block(
 
 def fibres(x: RaggedArray, r: int) -> tuple[BlockPartition, RaggedArray]:
     """The packed block with axis ``r`` last, and its fibres along it as rows."""
-    block = block_in(x)
+    block = innermost(x)
     order = (*(q for q in range(len(block.axes)) if q != r), r)
     values, splits = x.kernels.call(_fibres, x.values, block, order=order)
     turned = select_axes(block, order, int(values.shape[0]))
@@ -176,4 +177,4 @@ def _each(out: Any, f: Callable[[RaggedArray], RaggedArray]) -> Any:
 
 
 def _over(x: RaggedArray, block: BlockPartition, values: Array) -> RaggedArray:
-    return RaggedArray(values, (*x.partitions[:-1], as_last(block)))
+    return RaggedArray(values, (*x.partitions[:-1], block))

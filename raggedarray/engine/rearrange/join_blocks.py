@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..._array import RaggedArray, as_last, block_in, rebuild
+from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
-from ..._partition import BlockPartition, RowPartition, UniformPartition
+from ..._partition import BlockPartition
 from ..._typing import Array
 from ...backends import kernels, namespace
-from ...structure.agreement import agree, cut, written_alike
+from ...structure.agreement import agree_levels, agree_sizes, cut, written_alike
 from ...structure.blocks import Elements, addresses, as_table, elements, extents, known_total, on_host, starts, steps
 from ...structure.views import absorb_inner_axes, entries
 from ..broadcast.levels import leveled, same_levels
 from ..index.gather_blocks import numbered
+from ..innermost import innermost
 from ..packing import contiguous, to_blocks
 from .rows import inner_axes_to_levels
 
@@ -34,7 +35,7 @@ def join_blocks(xs: list[Any], a: int, join: Join) -> RaggedArray:
         shapes = [list(y.inner_shape) for y in (forms[0], x)]
         for shape in shapes if inner > 0 else ():
             del shape[inner - 1 : inner]
-        if len(block_in(x).axes) != axes or shapes[0] != shapes[1]:
+        if len(innermost(x).axes) != axes or shapes[0] != shapes[1]:
             raise _unfit(lead, x, a, i)
     if a > above and inner <= 0 and _of_other_sizes(forms, a - above - 1):
         forms = [leveled(x, a) for x in forms]
@@ -47,7 +48,7 @@ def join_blocks(xs: list[Any], a: int, join: Join) -> RaggedArray:
 
 def _of_other_sizes(forms: list[RaggedArray], r: int) -> bool:
     """Whether parts along a uniform component axis ``r`` can be read to differ behind it: each is then a component."""
-    blocks = [block_in(x) for x in forms]
+    blocks = [innermost(x) for x in forms]
     k = forms[0].kernels
     if any(None in b.axes[: r + 1] or b.nrows != blocks[0].nrows for b in blocks) or not k.is_concrete(blocks):
         return False
@@ -82,10 +83,10 @@ def _as_block(x: RaggedArray, axes: int, lead: RaggedArray) -> RaggedArray:
     """An operand as components of so many axes; without a block its entries are."""
     block = _block(x)
     if block is None:
-        values, made = entries(x.values, min(axes, x.values.ndim - 1), block_in(lead).sizes)
-        return RaggedArray(values, (*x.partitions, as_last(made)))
+        values, made = entries(x.values, min(axes, x.values.ndim - 1), innermost(lead).sizes)
+        return RaggedArray(values, (*x.partitions, made))
     values, made = absorb_inner_axes(x.values, block, axes - len(block.axes))
-    return RaggedArray(values, (*x.partitions[:-1], as_last(made)))
+    return RaggedArray(values, (*x.partitions[:-1], made))
 
 
 def _alike(forms: list[RaggedArray], a: int) -> list[RaggedArray]:
@@ -93,11 +94,7 @@ def _alike(forms: list[RaggedArray], a: int) -> list[RaggedArray]:
     k = forms[0].kernels
     levels = written_alike(k, [x.partitions[:-1] for x in forms], len(forms[0].partitions) - 1)
     for i, mine in enumerate(levels[1:], start=1):
-        for level, (p, q) in enumerate(zip(levels[0], mine, strict=True), start=1):
-            if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-                agree(p, q, level, outermost=level == 1)
-            elif isinstance(p, UniformPartition) and isinstance(q, UniformPartition) and p.length != q.length:
-                raise _unfit(forms[0], forms[i], a, i)
+        agree_levels(levels[0], mine, _unfit(forms[0], forms[i], a, i))
         if forms[i].nrows != forms[0].nrows:
             got = f"{forms[0].nrows} and {forms[i].nrows}"
             raise ValueError(error_text("as many components in each operand", got, "Align them first."))
@@ -105,18 +102,18 @@ def _alike(forms: list[RaggedArray], a: int) -> list[RaggedArray]:
     fewest = tuple(min(column) for column in zip(*counts, strict=True))
     out: list[RaggedArray] = []
     for x, mine, have in zip(forms, levels, counts, strict=True):
-        block, n = block_in(x), fewest[-1]
+        block, n = innermost(x), fewest[-1]
         if have != fewest:
             tables = (None if t is None else t[:n, ...] for t in (block.strides, block.offsets))
             block = BlockPartition(block.sizes[:n, ...], *tables, axes=block.axes, bound=block.bound)
             mine = cut(mine, fewest)
-        out.append(RaggedArray(x.values, (*mine, as_last(block))))
+        out.append(RaggedArray(x.values, (*mine, block)))
     return out
 
 
 def _merged(forms: list[RaggedArray], r: int) -> list[int | None]:
     """Component axes of the result; raises unless sizes agree but for axis ``r``."""
-    blocks = [block_in(x) for x in forms]
+    blocks = [innermost(x) for x in forms]
     axes: list[int | None] = []
     for q in range(len(blocks[0].axes)):
         static = [b.axes[q] for b in blocks]
@@ -125,29 +122,11 @@ def _merged(forms: list[RaggedArray], r: int) -> list[int | None]:
             axes.append(sum(known) if len(known) == len(static) else None)
         else:
             axes.append(static[0] if len(set(static)) == 1 else None)
-            _same_sizes([extents(b)[q] for b in blocks], q, blocks[0])
+            first, *others = (extents(b)[q] for b in blocks)
+            for i, other in enumerate(others, start=1):
+                place = f"at component {{row}} of operand {i}"
+                agree_sizes(first, other, f"equal sizes along component axis {q}", place, "Align them first.")
     return axes
-
-
-def _same_sizes(each: list[Any], q: int, block: BlockPartition) -> None:
-    first = each[0]
-    k = kernels(block.sizes)
-    for i, other in enumerate(each[1:], start=1):
-        if first is other:
-            continue
-        if not k.is_concrete(first, other):
-            if k.checking():
-                row = namespace(block.sizes).argmax(namespace(block.sizes).astype(first != other, block.sizes.dtype))
-                text = error_text(f"equal sizes along component axis {q}", "others at component {row}", "Align them.")
-                k.check(namespace(block.sizes).all(first == other), text, row=row)
-            continue
-        one, two = (n if isinstance(n, int) else k.host(n) for n in (first, other))
-        bad = one != two
-        if bad if isinstance(bad, bool) else bad.any():
-            row = 0 if isinstance(bad, bool) else int(bad.argmax())
-            a, b = (n if isinstance(n, int) else int(n[row]) for n in (one, two))
-            got = f"{a} and {b} at component {row} of operand {i}"
-            raise ValueError(error_text(f"equal sizes along component axis {q}", got, "Align them first."))
 
 
 def _table(axes: list[int | None], sizes: list[Any], like: Array) -> Array:
@@ -160,21 +139,21 @@ def _table(axes: list[int | None], sizes: list[Any], like: Array) -> Array:
 def _append(forms: list[RaggedArray], a: int, join: Join) -> RaggedArray:
     """All components, in the order in which their numbers are joined under the levels above."""
     k = forms[0].kernels
-    values, block = k.call(_append_body, [x.values for x in forms], [block_in(x) for x in forms])
+    values, block = k.call(_append_body, [x.values for x in forms], [innermost(x) for x in forms])
     if len(forms[0].partitions) == 1:
-        return contiguous(RaggedArray(values, (as_last(block),)))
+        return contiguous(RaggedArray(values, (block,)))
     every, numbers, base = namespace(block.sizes).arange(block.nrows, dtype=block.sizes.dtype), [], 0
     for i, x in enumerate(forms):
         sizes = zip(forms[0].shape, x.shape[: len(x.partitions)], strict=False)
         if any(axis != a and None not in (m, n) and m != n for axis, (m, n) in enumerate(sizes)):
             raise _unfit(forms[0], x, a, i)
-        n = block_in(x).nrows
+        n = innermost(x).nrows
         numbers.append(rebuild(x.partitions[:-1], every[base : base + n]))
         base += n
     found = join(numbers, a)
     found = inner_axes_to_levels(found, found.ndim - 1)
     made = k.call(numbered, block, found.values, found.partitions)
-    return contiguous(RaggedArray(values, (*found.partitions, as_last(made))))
+    return contiguous(RaggedArray(values, (*found.partitions, made)))
 
 
 def _append_body(values: list[Array], blocks: list[BlockPartition]) -> tuple[Array, BlockPartition]:
@@ -193,7 +172,7 @@ def _append_body(values: list[Array], blocks: list[BlockPartition]) -> tuple[Arr
 
 
 def _along(forms: list[RaggedArray], r: int) -> RaggedArray:
-    blocks = [block_in(x) for x in forms]
+    blocks = [innermost(x) for x in forms]
     axes = _merged(forms, r)
     table = forms[0].kernels.call(_table_body, blocks, axes=tuple(axes), r=r)
     made = BlockPartition(table, axes=tuple(axes), bound=0)
@@ -201,7 +180,7 @@ def _along(forms: list[RaggedArray], r: int) -> RaggedArray:
     bound = total if isinstance(total, int) and forms[0].kernels.has_exact_sizes else sum(b.bound for b in blocks)
     made = BlockPartition(table, axes=tuple(axes), bound=bound)
     values = forms[0].kernels.call(_along_body, [x.values for x in forms], blocks, made, r=r)
-    return RaggedArray(values, (*forms[0].partitions[:-1], as_last(made)))
+    return RaggedArray(values, (*forms[0].partitions[:-1], made))
 
 
 def _table_body(blocks: list[BlockPartition], *, axes: tuple[int | None, ...], r: int) -> Array:
@@ -239,12 +218,12 @@ def _join_inner(forms: list[RaggedArray], axis: int) -> RaggedArray:
     forms = [contiguous(x) for x in forms]
     axes = tuple(_merged(forms, -1))
     size = min(x.capacity for x in forms)
-    k, blocks = forms[0].kernels, [block_in(x) for x in forms]
+    k, blocks = forms[0].kernels, [innermost(x) for x in forms]
     table = next((b.sizes for b in blocks if b.axes == axes), None)
     table = k.call(_table_body, blocks, axes=axes, r=-1) if table is None else table
     values = k.call(_inner_body, [x.values for x in forms], axis=axis, size=size)
     block = BlockPartition(table, axes=axes, bound=size)
-    return RaggedArray(values, (*forms[0].partitions[:-1], as_last(block)))
+    return RaggedArray(values, (*forms[0].partitions[:-1], block))
 
 
 def _inner_body(values: list[Array], *, axis: int, size: int) -> Array:

@@ -16,6 +16,7 @@ from ...structure.levels import (
     rows_below,
     splits_of,
     take_entries,
+    used_at,
 )
 from ..arguments import level_sizes, sizes_of
 from ..broadcast.rows import move_to
@@ -23,7 +24,7 @@ from ..bucket_size import bucket_size
 from ..index.take_rows import agree_above
 from ..indices import to_dtype, widened
 from ..overflow import check_capacity, fill_unless, with_mark
-from .rows import inner_axes_to_levels, used_at
+from .rows import inner_axes_to_levels
 
 Sizes = int | tuple[int, ...] | None
 

@@ -1,16 +1,17 @@
 """Axes of components added, dropped, permuted and stretched: by strides, nothing is moved."""
 
-from ..._array import RaggedArray, block_in
+from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import UniformPartition
 from ..._typing import Shape
 from ...structure.views import permuted, repeated, stretched, with_axis, without_axis
 from ..index.gather_blocks import over, unfolded
+from ..innermost import innermost
 
 
 def expand_block(x: RaggedArray, a: int) -> RaggedArray:
     """A new axis of size 1 at position ``a``."""
-    block, rank = block_in(x), x.ragged_rank
+    block, rank = innermost(x), x.ragged_rank
     if a < rank:
         entries = UniformPartition(x.partitions[a - 1].nrows, 1)
         return RaggedArray(x.values, (*x.partitions[: a - 1], entries, *x.partitions[a - 1 :]))
@@ -22,7 +23,7 @@ def expand_block(x: RaggedArray, a: int) -> RaggedArray:
 
 def squeeze_block(x: RaggedArray, a: int) -> RaggedArray:
     """Without axis ``a``, whose size is 1."""
-    block, rank = block_in(x), x.ragged_rank
+    block, rank = innermost(x), x.ragged_rank
     if a >= rank + len(block.axes):
         at = a - rank - len(block.axes) + 1
         return RaggedArray(x.xp.squeeze(x.values, axis=at), x.partitions)
@@ -36,7 +37,7 @@ def squeeze_block(x: RaggedArray, a: int) -> RaggedArray:
 
 def permute_block(x: RaggedArray, order: tuple[int, ...]) -> RaggedArray:
     """Component axes by their strides; inner axes among them become component axes."""
-    rank, block = x.ragged_rank, block_in(x)
+    rank, block = x.ragged_rank, innermost(x)
     if order[:rank] != tuple(range(rank)):
         got = f"{order}"
         raise ValueError(error_text(f"the first {rank} axes in place", got, "Permute the axes of components only."))
@@ -47,20 +48,20 @@ def permute_block(x: RaggedArray, order: tuple[int, ...]) -> RaggedArray:
         axes = (0, *(a - last + 1 for a in order[last:]))
         return RaggedArray(x.xp.permute_dims(x.values, axes), x.partitions)
     x = unfolded(x)
-    return over(x, permuted(block_in(x), tuple(a - rank for a in order[rank:])))
+    return over(x, permuted(innermost(x), tuple(a - rank for a in order[rank:])))
 
 
 def stretch_block(x: RaggedArray, shape: Shape) -> RaggedArray:
     """Axes of size 1 by a stride of 0; the number of elements grows, that of slots does not."""
     rank, inner = x.ragged_rank, len(x.inner_shape)
     if rank == 1 and x.nrows == 1 != shape[0] is not None and len(shape) == x.ndim:
-        x = over(x, x.kernels.call(repeated, block_in(x), n=shape[0]))
+        x = over(x, x.kernels.call(repeated, innermost(x), n=shape[0]))
     if len(shape) != x.ndim or any(m != n for m, n in zip(x.shape[:rank], shape[:rank], strict=True)):
         got = str(shape)
         raise ValueError(error_text(f"component axes of {x.shape} to stretch", got, "Add no axes."))
     for a, (m, n) in enumerate(zip(x.shape, shape, strict=True)):
         if rank <= a < x.ndim - inner and m != n and n is not None:
-            x = over(x, stretched(block_in(x), a - rank, n, block_in(x).bound * n))
+            x = over(x, stretched(innermost(x), a - rank, n, innermost(x).bound * n))
     if shape[x.ndim - inner :] != x.inner_shape:
         return RaggedArray(x.xp.broadcast_to(x.values, (x.capacity, *shape[x.ndim - inner :])), x.partitions)
     return x

@@ -10,11 +10,11 @@ from typing import Any
 
 from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
-from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
+from ..._partition import Level, Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array, Axis
 from ...backends import Segments, is_array, kernels, namespace
 from ...structure.index_maps import Move, new_length, source
-from ...structure.levels import library, parents, positions, splits_of
+from ...structure.levels import library, parents, positions, splits_of, used_at
 from ..reduce import normal_axes
 from .blocks import move_block
 
@@ -62,14 +62,6 @@ def index_limit(xs: Iterable[RaggedArray], sizes: Iterable[int]) -> None:
     limit, most = max(int(namespace(s).iinfo(s.dtype).max) for s in splits), max(sizes)
     if most > limit:
         raise OverflowError(error_text(f"up to {limit} entries", f"{most}", "Use int64 splits (on JAX, x64)."))
-
-
-def used_at(partitions: tuple[Partition, ...], level: int) -> Any:
-    """How many entries of ``level`` are in use: an int, or an array."""
-    used: Any = partitions[0].nrows
-    for p in partitions[:level]:
-        used = used * p.length if isinstance(p, UniformPartition) else p.splits[-1]
-    return used
 
 
 def move(x: RaggedArray, moves: dict[int, Move], shifts: dict[int, Any] | None = None, fill: Any = None) -> Any:
@@ -124,7 +116,7 @@ def _move(
         rows = xp.where((rows >= 0) & (rows < counts[0]), rows, xp.asarray(counts[0], dtype=rows.dtype))
         if first.kind == "window":
             new, rows = _windows(first, rows, counts[0])
-    for level, (p, m) in enumerate(zip(partitions, moves[1:], strict=True), start=1):
+    for level, (p, m) in enumerate(zip(levels_only(partitions), moves[1:], strict=True), start=1):
         if rows is None and m is None:
             new = (*new, p)
             continue
@@ -146,7 +138,7 @@ def _move(
 
 
 def _step(
-    p: Partition, m: Move | None, shift: Any, rows: Any, below: int, limit: int, like: Array
+    p: Level, m: Move | None, shift: Any, rows: Any, below: int, limit: int, like: Array
 ) -> tuple[Partition, Array, Any]:
     """The new partition, the old entry that each new one is, and which new ones `pad` added."""
     if isinstance(p, UniformPartition):

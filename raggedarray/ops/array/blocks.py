@@ -10,7 +10,7 @@ component addresses are holes: like slack, they hold anything and reach nothing.
 
 from typing import Any
 
-from ..._array import RaggedArray, as_last
+from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import BlockPartition, block_of
 from ..._typing import Array
@@ -20,7 +20,7 @@ from ...engine.block_arguments import check_traced, checked_bound, integers, tab
 from ...engine.columns import column, numeric
 from ...engine.indices import host_index
 from ...engine.packing import contiguous, to_blocks, to_rows
-from ...structure.blocks import component_splits, is_packed, packed, steps  # fmt: skip
+from ...structure.blocks import component_splits, packed, steps  # fmt: skip
 
 __all__ = ["contiguous", "from_blocks", "get_buffer", "to_blocks", "to_rows"]
 
@@ -77,7 +77,7 @@ def from_blocks(
         p = BlockPartition(sizes, xp.stack(steps(packed(p)), axis=1), offsets, axes=axes, bound=p.bound)
     if offsets is None and strides is not None:
         p = BlockPartition(sizes, strides, component_splits(p)[:-1], axes=axes, bound=p.bound)
-    return RaggedArray(buffer, (as_last(p if k.name != "numpy" else _narrow(p, int(buffer.shape[0]))),))
+    return RaggedArray(buffer, (p if k.name != "numpy" else _narrow(p, int(buffer.shape[0])),))
 
 
 def _narrow(p: BlockPartition, slots: int) -> BlockPartition:
@@ -100,7 +100,7 @@ def get_buffer(x: RaggedArray, /) -> Array:
 def is_contiguous(x: RaggedArray) -> bool:
     """Whether components lie packed; a traced view counts as not."""
     block = block_of(x.partitions)
-    if block is None or is_packed(block):
+    if block is None or block.is_packed:
         return True
     k = kernels(block.sizes)
     if not k.is_concrete(block):

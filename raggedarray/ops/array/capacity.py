@@ -1,12 +1,13 @@
 """Storage: how many slots and rows are allocated, which jit sees, beside how many are used, which it does not."""
 
-from ..._array import RaggedArray, as_last
+from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, error_text
-from ..._partition import RowPartition, UniformPartition
+from ..._partition import BlockPartition, RowPartition, UniformPartition
 from ..._typing import Array
 from ...backends import kernels, namespace
 from ...engine.arguments import sizes_of
 from ...engine.bucket_size import bucket_size
+from ...engine.innermost import innermost
 from ...engine.packing import contiguous
 from ...engine.resizing import used_entries, with_capacity
 from ...structure.blocks import resized
@@ -24,13 +25,13 @@ def with_rows(x: RaggedArray, nrows: int, /) -> RaggedArray:
     [[1], [2, 3], [], []]
     """
     nrows = sizes_of(nrows)
-    if x.block is not None and len(x.partitions) == 1 and nrows >= x.nrows:
-        x = contiguous(x)
-        assert x.block is not None
-        return RaggedArray(x.values, (as_last(resized(x.block, nrows, x.block.bound)),))
     if nrows < x.nrows:
         raise ValueError(error_text(f"at least {x.nrows} rows", f"{nrows}", "Take rows with `x[:n]`."))
     first = x.partitions[0]
+    if isinstance(first, BlockPartition):
+        x = contiguous(x)
+        block = innermost(x)
+        return RaggedArray(x.values, (resized(block, nrows, block.bound),))
     if isinstance(first, UniformPartition):
         raise ValueError(
             error_text("a ragged axis 1", f"length {first.length}", "Make it ragged: empty rows have no length.")

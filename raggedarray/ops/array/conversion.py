@@ -6,7 +6,7 @@ from array_api_compat import array_namespace
 
 from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, error_text
-from ..._partition import BlockPartition, RowPartition, UniformPartition, block_of
+from ..._partition import BlockPartition, RowPartition, block_of
 from ..._typing import Array, DType
 from ...backends import Kernels, backend, common, is_array, is_masked, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, holds, is_scalar, level_sizes, ragged_only, sizes_of
@@ -206,9 +206,7 @@ def _padded_lengths(x: RaggedArray, length: int | tuple[int, ...] | None) -> tup
 
 def _sizes(x: RaggedArray) -> list[Any]:
     """Size of each axis below axis 0 that a partition holds: an int, or the lengths of its rows."""
-    rows = x.partitions if x.block is None else x.partitions[:-1]
-    sizes: list[Any] = [p.length if isinstance(p, UniformPartition) else p.lengths for p in rows]
-    return sizes if x.block is None else [*sizes, *extents(x.block)]
+    return [size for p in x.partitions for size in extents(p)]
 
 
 def _slots(partitions: Any, lengths: tuple[int, ...]) -> tuple[Array, Array]:

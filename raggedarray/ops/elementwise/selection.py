@@ -5,18 +5,15 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import error_text
-from ..._partition import RowPartition
 from ..._typing import Array, DType
 from ...backends import is_array, kernels, namespace
 from ...engine.arguments import is_scalar
-from ...engine.broadcast.blocks import agree_sizes
 from ...engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ...engine.elementwise import elementwise
 from ...engine.options import check_bool
 from ...engine.overflow import fill_unless
 from ...engine.packing import as_rows, contiguous
-from ...structure.agreement import agree, is_uniform
-from ...structure.blocks import extents
+from ...structure.agreement import agree_partitions
 from ...structure.levels import column
 
 __all__ = ["aligned", "astype", "clip", "map_values", "where"]
@@ -157,19 +154,9 @@ def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:
     _, (x, like) = to_common_backend((contiguous(x), contiguous(like)))
     mine, theirs = (x, like) if (x.block is None) == (like.block is None) else (as_rows(x), as_rows(like))
     depth = theirs.depth + 1
+    want, got = f"shape {like.shape} and capacity {like.capacity}", f"{x.shape} and {x.capacity}"
+    error = ValueError(error_text(want, got, "Bring them to one capacity with `ra.with_capacity`."))
     if mine.shape[:depth] != theirs.shape[:depth] or mine.depth + 1 != depth or x.capacity != like.capacity:
-        raise ValueError(
-            error_text(
-                f"shape {like.shape} and capacity {like.capacity}",
-                f"{x.shape} and {x.capacity}",
-                "Bring them to one capacity with `ra.with_capacity`.",
-            )
-        )
-    for level, (p, q) in enumerate(zip(theirs.partitions, mine.partitions, strict=True), start=1):
-        if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(p, q, level, outermost=is_uniform(theirs.partitions[: level - 1]))
-    if mine.block is not None and theirs.block is not None:
-        for axis, (m, n) in enumerate(zip(extents(theirs.block), extents(mine.block), strict=True), theirs.ragged_rank):
-            if not isinstance(m, int):
-                agree_sizes(m, n, axis)
+        raise error
+    agree_partitions(theirs.partitions, mine.partitions, error)
     return RaggedArray(x.values, like.partitions)

@@ -7,7 +7,7 @@ element of the neighbour. Negative indices count from the end of the row. Gradie
 
 from typing import Any
 
-from ..._array import RaggedArray, block_in, rebuild
+from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from ..._typing import Array
@@ -20,6 +20,7 @@ from ...engine.index.rows import report, run
 from ...engine.index.take_blocks import take_block
 from ...engine.index.take_rows import Capacity, agree_above, known_rows, normal_rows, taken_rows
 from ...engine.indices import index_like, to_dtype, widened
+from ...engine.innermost import innermost
 from ...engine.packing import as_rows
 from ...engine.rearrange.rows import array_of, one_axis
 from ...engine.reduce import normal_axes
@@ -60,7 +61,7 @@ def _taken(x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool =
         (at,) = normal_axes(axis, x.ndim)
         index = _indices(indices)
         if order and capacity is None and at == 0 and x.ragged_rank == 1 and _is_traced_order(x, index):
-            capacity = block_in(x).bound
+            capacity = innermost(x).bound
         return take_block(x, index, at, capacity)
     x = array_of(x)
     if not isinstance(x, RaggedArray):

@@ -9,15 +9,15 @@ from typing import Any
 
 from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
-from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
+from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array
 from ...backends import is_array, kernels, namespace
 from ...engine.arguments import is_scalar
 from ...engine.broadcast.rows import to_common_backend
 from ...engine.rearrange.join_blocks import join_blocks
-from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, one_axis, runs, used_at
-from ...structure.agreement import agree, cut, is_uniform, written_alike
-from ...structure.levels import library, parents, positions, splits_of, take_rows
+from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, one_axis, runs
+from ...structure.agreement import agree_levels, cut, written_alike
+from ...structure.levels import library, parents, positions, splits_of, take_rows, used_at
 from ..array.components import unbind
 from .merging import flat_only, flatten
 from .reshaping import expand_dims
@@ -100,15 +100,14 @@ def _join(xs: list[Any], a: int) -> Any:
 def _check_fit(x: RaggedArray, y: RaggedArray, a: int, i: int) -> None:
     """Raise unless operand ``i`` may be joined to the first along axis ``a`` (both with the same levels)."""
     rank = x.ragged_rank
+    got = f"{y.shape} as operand {i}"
+    error = ValueError(error_text(f"shapes that agree with {x.shape} but for axis {a}", got, "Align them first."))
     for axis, (m, n) in enumerate(zip(x.shape, y.shape, strict=True)):
         mixed = (m is None) != (n is None)
-        if axis == a or (m == n) or (mixed and axis > a and a <= rank):
-            continue
-        got = f"{y.shape} as operand {i}"
-        raise ValueError(error_text(f"shapes that agree with {x.shape} but for axis {a}", got, "Align them first."))
-    for level, (p, q) in enumerate(zip(x.partitions, y.partitions, strict=True), start=1):
-        if level < a and isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            agree(p, q, level, outermost=is_uniform(x.partitions[: level - 1]))
+        if not (axis == a or (m == n) or (mixed and axis > a and a <= rank)):
+            raise error
+    kept = max(a - 1, 0) if a <= rank else rank
+    agree_levels(x.partitions[:kept], y.partitions[:kept], error)
 
 
 def _join_inner(values: list[Array], *, axis: int, capacity: int) -> Array:
@@ -142,7 +141,7 @@ def _spans(ps: list[Partition], offsets: list[int], used: list[Any], like: Array
     """
     xp = namespace(like)
     out = []
-    for p, offset, n in zip(ps, offsets, used, strict=True):
+    for p, offset, n in zip(levels_only(tuple(ps)), offsets, used, strict=True):
         if isinstance(p, RowPartition):
             out.append((p.splits[:-1] + offset, p.lengths))
             continue

@@ -9,16 +9,16 @@ from typing import Any
 
 from ..._array import RaggedArray, rebuild
 from ..._errors import DynamicShapeError, error_text
-from ..._partition import Partition, RowPartition, UniformPartition, entry_counts
+from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array
 from ...backends import common, is_array, kernels, namespace
 from ...engine.arguments import sizes_of
 from ...engine.broadcast.rows import move_to
 from ...engine.overflow import check_capacity, fill_unless
 from ...engine.packing import as_rows, contiguous
-from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, one_axis, used_at
+from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, one_axis
 from ...structure.agreement import is_uniform
-from ...structure.levels import composed_splits, known_used, library
+from ...structure.levels import composed_splits, known_used, library, used_at
 
 __all__ = ["flatten", "merge_dims", "split_dims"]
 
@@ -81,7 +81,7 @@ def merge_rows(x: RaggedArray, level: int, size: int | None) -> Any:
         return rebuild(below, x.values)
     used: Any = x.nrows
     if kernels(library(above, x.values)).is_concrete(above):
-        for p in above:  # Python's ints, since the elements may be more than splits can count
+        for p in levels_only(above):  # Python's ints, since the elements may be more than splits can count
             used = used * p.length if isinstance(p, UniformPartition) else int(known_used(p))
     elif size is None:
         raise DynamicShapeError(error_text("a static size", "traced row lengths", "Pass `size=`."))
@@ -110,7 +110,7 @@ def _first_slots(values: Array, partitions: tuple[Partition, ...], *, count: int
 def _resized(partitions: tuple[Partition, ...], *, nrows: int) -> tuple[Partition, ...]:
     """The same levels below another number of rows: fewer, or empty ones behind them."""
     new: tuple[Partition, ...] = ()
-    for level, p in enumerate(partitions):
+    for level, p in enumerate(levels_only(partitions)):
         if isinstance(p, RowPartition):
             xp, splits = namespace(p.splits), p.splits[: nrows + 1]
             more = nrows + 1 - splits.shape[0]

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
-from ..._partition import Partition, UniformPartition, entry_counts
+from ..._partition import Partition, entry_counts
 from ..._typing import Array
 from ...backends import common, is_array, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, ragged_only, sizes_of
@@ -18,7 +18,7 @@ from ...engine.indices import to_dtype, widened
 from ...engine.overflow import check_capacity, fill_unless, with_mark
 from ...engine.packing import as_rows
 from ...engine.rearrange.rows import array_of, one_axis
-from ...structure.levels import choose, library, rows_below, take_entries
+from ...structure.levels import choose, library, rows_below, take_entries, used_at
 from ..indexing.gathering import take
 
 __all__ = ["first", "last", "narrow", "row", "row_item"]
@@ -241,9 +241,7 @@ def _runs(partitions: tuple[Partition, ...], start: Any, length: Any, axis: int,
     like = library(partitions, None)
     xp = namespace(like)
     count = entry_counts(partitions, size)[axis - 1]
-    used: Any = partitions[0].nrows
-    for p in partitions[: axis - 1]:
-        used = used * p.length if isinstance(p, UniformPartition) else p.splits[-1]
+    used = used_at(partitions, axis - 1)
     here = xp.arange(count, dtype=like.dtype)
     _, rows = rows_below(partitions[axis - 1], here)
     begin, n = (_spread(to_dtype(a, like), count) for a in (start, length))

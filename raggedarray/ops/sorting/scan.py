@@ -18,7 +18,7 @@ from ..._partition import Partition, RowPartition
 from ..._typing import Array, DType
 from ...backends import Reduction, is_array, kernels, kind, namespace
 from ...backends.generic import identity
-from ...engine.along_axis import Along, one_axis, prepared, rearrange, row_limit, used_rows
+from ...engine.along_axis import Along, one_axis, prepared, rearrange, row_limit
 from ...engine.arguments import checked_scalar, sizes_of
 from ...engine.index.gather import INDEX_LIMIT
 from ...engine.overflow import fill_unless, with_mark
@@ -27,7 +27,7 @@ from ...engine.rearrange.rows import array_of
 from ...engine.rearrange.rows import one_axis as axis_of
 from ...engine.reduce import accumulator, normal_axes
 from ...structure.index_maps import Move
-from ...structure.levels import choose, column, library, parents, positions
+from ...structure.levels import choose, column, library, parents, positions, used_at
 
 __all__ = ["cumulative_max", "cumulative_min", "cumulative_prod", "cumulative_sum", "diff"]
 
@@ -168,7 +168,7 @@ def _lengthen(
     p, like, k = partitions[-1], library(partitions, values), kernels(values)
     assert isinstance(p, RowPartition)
     xp = namespace(like)
-    rows = xp.arange(p.nrows, dtype=like.dtype) < used_rows(partitions, like)
+    rows = xp.arange(p.nrows, dtype=like.dtype) < used_at(partitions, len(partitions) - 1)
     lengths = p.lengths + xp.astype(rows, p.splits.dtype)
 
     def source(row: Array, at: Array) -> Array:
@@ -256,11 +256,10 @@ def _one_each(values: Array, partitions: tuple[Partition, ...], y: Any, *, at: A
         shape = (*values.shape[: at.inner], 1, *values.shape[at.inner + 1 :])
     else:
         splits = namespace(like).arange(p.nrows + 1, dtype=p.splits.dtype)
-        p = RowPartition(
-            namespace(like).minimum(splits, namespace(like).astype(used_rows(partitions, like), p.splits.dtype))
-        )
-        used = kernels(like).bound(p.splits[-1], p.nrows)
-        shape = (used, *values.shape[1:])
+        used = namespace(like).asarray(used_at(partitions, len(partitions) - 1), dtype=p.splits.dtype)
+        p = RowPartition(namespace(like).minimum(splits, used))
+        count = kernels(like).bound(p.splits[-1], p.nrows)
+        shape = (count, *values.shape[1:])
     return xp.broadcast_to(xp.asarray(y, dtype=values.dtype), shape), p
 
 
