@@ -9,6 +9,7 @@ import pytest
 
 import raggedarray as ra
 from raggedarray import RaggedArray
+from raggedarray._partition import UniformPartition
 
 from .block_model import KINDS, LEVELS, Case, case_of, filled, join, same, shapes_of, valid
 
@@ -189,3 +190,15 @@ def test_shapes_that_do_not_agree_are_named() -> None:
         ra.concat([x, y], axis=0)
     want = "concat: expected shapes that agree with (1, 2, None, None) but for axis 0, "
     assert str(error.value) == want + "got (1, 4, None, None) as operand 1. Align them first."
+
+
+def test_fewer_entries_above_a_uniform_level_are_not_taken_for_empty_ones() -> None:
+    blocks = ra.ragged([A, A[:1]], item_shape=(None, None))
+    few = ra.split_dims(ra.split_dims(blocks, 0, np.array([0, 1, 1, 2])), 0, np.array([0, 3]))
+    many = ra.split_dims(ra.split_dims(blocks, 0, np.array([0, 1, 1, 2, 2, 2, 2])), 0, np.array([0, 3, 6]))
+    few, many = (RaggedArray(x.values, (UniformPartition(n, 3), *x.partitions[1:])) for x, n in ((few, 1), (many, 2)))
+    assert (few.shape, many.shape) == ((1, 3, None, None, None), (2, 3, None, None, None))
+    with pytest.raises(ValueError, match=r"^add: expected shapes that broadcast .* Their outer axes must agree\.$"):
+        _ = many + few
+    with pytest.raises(ValueError, match=r"^einsum: expected operands with one structure along axis 1, got another"):
+        ra.einsum("abcij,abcij->abcij", many, few)
