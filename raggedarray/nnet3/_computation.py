@@ -6,6 +6,7 @@ from functools import cached_property
 
 import jax
 
+from .._errors import named
 from .._typing import Array
 from . import _executor
 from ._compile import program, trimmed_request
@@ -34,6 +35,7 @@ class NnetComputation:
     program: Program
     optimize: bool
 
+    @named("computation")
     def __call__(
         self, params: Mapping[str, Params], inputs: Mapping[str, Array], /, *, key: Key | None = None
     ) -> dict[str, jax.Array]:

@@ -80,9 +80,9 @@ def apply(
     batches = {"input": x, **inputs}
     names = [name for name, _, _ in plan.structure.inputs]
     if set(names) != set(batches):
-        raise ValueError(error_text(f"inputs {sorted(names)}", sorted(batches), "Pass those of the plan.", op="apply"))
+        raise ValueError(error_text(f"inputs {sorted(names)}", sorted(batches), "Pass those of the plan."))
     values = {name: _values(plan, name, size, batches[name], net) for name, _, size in plan.structure.inputs}
-    _check(plan.structure, net.components, params, key, "apply")
+    _check(plan.structure, net.components, params, key)
     outputs, gathered = _compiled(plan.structure, plan.arrays, dict(params), values, key, statistics=statistics)
     for name, batch in batches.items():
         if isinstance(batch, RaggedArray) and not _can_compare(batch, plan.input_splits[name]):
@@ -110,14 +110,14 @@ def run(
     structure, arrays = plan
     if set(inputs) != set(request.inputs):
         advice = "Pass an array [rows, dim] for each."
-        raise ValueError(error_text(f"inputs {sorted(request.inputs)}", sorted(inputs), advice, op="computation"))
+        raise ValueError(error_text(f"inputs {sorted(request.inputs)}", sorted(inputs), advice))
     values = {}
     for name, _, size in structure.inputs:
         shape, got = (request.inputs[name].shape[0], net.input_dims[name]), tuple(inputs[name].shape)
         if got != shape:
             raise ValueError(error_text(f"shape {shape}", got, "Pass a row per Index.", op=f"computation: {name!r}"))
         values[name] = _padded(inputs[name], size)
-    _check(structure, net.components, params, key, "computation")
+    _check(structure, net.components, params, key)
     outputs, _ = _compiled(structure, arrays, dict(params), values, key)
     return {name: outputs[name][: rows.shape[0]] for name, rows in request.outputs.items()}
 
@@ -132,11 +132,11 @@ def check_statistics(components: Mapping[str, Component], params: Mapping[str, P
 
 
 def _check(
-    structure: Structure, components: Mapping[str, Component], params: Mapping[str, Params], key: Key | None, op: str
+    structure: Structure, components: Mapping[str, Component], params: Mapping[str, Params], key: Key | None
 ) -> None:
     if key is None and structure.random:
         expected = f"a key, for the random numbers of {', '.join(structure.random)}"
-        raise ValueError(error_text(expected, None, "Pass key=, or use net.in_test_mode().", op=op))
+        raise ValueError(error_text(expected, None, "Pass key=, or use net.in_test_mode()."))
     check_statistics(components, params)
 
 
@@ -192,7 +192,7 @@ def _nan_unless_planned(outputs: dict[str, Array], splits: Array, planned: Array
     """NaN where traced lengths are not those of the plan, as nothing can be raised; an error if checks are on."""
     as_planned = jnp.all(splits == planned)
     if kernels(splits).checking():
-        text = error_text("the lengths of the plan", "others", "Make a plan for this batch.", op="apply")
+        text = error_text("the lengths of the plan", "others", "Make a plan for this batch.")
         kernels(splits).check(as_planned, text)
     return {name: jnp.where(as_planned, v, jnp.nan) for name, v in outputs.items()}
 

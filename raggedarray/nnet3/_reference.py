@@ -6,7 +6,7 @@ from typing import overload
 import jax
 import numpy as np
 
-from .._errors import error_text
+from .._errors import error_text, named
 from .._typing import Array
 from . import commands as c
 from ._computation import NnetComputation
@@ -36,6 +36,7 @@ def run_reference(
     output_derivs: Mapping[str, Array],
     key: Key | None = None,
 ) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Params]]: ...
+@named("run_reference")
 def run_reference(
     computation: NnetComputation,
     params: Mapping[str, Params],
@@ -140,20 +141,18 @@ class _Machine:
                     if begin >= 0:
                         target[row] += np.float32(alpha) * values[begin:end].sum(axis=0)
             case _:
-                raise TypeError(error_text("a command", command, "Compile the computation anew.", op="run_reference"))
+                raise TypeError(error_text("a command", command, "Compile the computation anew."))
 
     def _accept(self, matrix: int, node: str) -> None:
         shape = self.computation.matrices[matrix]
         arrays = self.output_derivs if shape.deriv else self.inputs
         what = "output_derivs" if shape.deriv else "inputs"
         if node not in arrays:
-            raise ValueError(
-                error_text(f"{what} with {node!r}", sorted(arrays), "Pass an array for it.", op="run_reference")
-            )
+            raise ValueError(error_text(f"{what} with {node!r}", sorted(arrays), "Pass an array for it."))
         values = _float(arrays[node])
         if values.shape != (shape.rows, shape.cols):
             expected = f"{what}[{node!r}] of shape {(shape.rows, shape.cols)}"
-            raise ValueError(error_text(expected, values.shape, "Pass a row per Index.", op="run_reference"))
+            raise ValueError(error_text(expected, values.shape, "Pass a row per Index."))
         self.matrices[matrix] = values.copy()
 
     def _facts(self, component: Component, command: c.Propagate | c.Backprop) -> RowContext:
@@ -170,7 +169,7 @@ class _Machine:
             return facts
         if self.key is None:
             expected = f"a key, for the random numbers of {command.node}"
-            raise ValueError(error_text(expected, None, "Pass key=, or use net.in_test_mode().", op="run_reference"))
+            raise ValueError(error_text(expected, None, "Pass key=, or use net.in_test_mode()."))
         drawn: RowContext = jax.tree.map(np.asarray, component.drawn(facts, node_key(self.key, command.node)))
         return drawn
 

@@ -1,5 +1,6 @@
 """Boxes around everything that a request makes a network look at: what can be computed there, and what is asked for."""
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -57,23 +58,22 @@ class Bounds:
 
     def _allow(self, group: Group, around: Mapping[int, Box]) -> None:
         nothing = boxes.nothing(self.lanes)
-        self.available |= dict.fromkeys(group.members, nothing)
 
-        def step(k: int) -> Box:
+        def step(state: dict[int, Box], k: int) -> Box:
             vertex = self.topology.vertices[k]
             if vertex.kind == "input":
                 return around.get(k, nothing)
-            return boxes.available(vertex.rule, self.available, self.lanes)
+            return boxes.available(vertex.rule, ChainMap(state, self.available), self.lanes)
 
         if not group.recurrent:
-            self.available[group.members[0]] = step(group.members[0])
+            self.available[group.members[0]] = step({}, group.members[0])
         elif self.strict:
             # Kaldi does not conclude that what could only start at minus infinity never starts.
             self.available |= dict.fromkeys(group.members, boxes.everything(self.lanes))
             for _ in range(boxes.ROUNDS):
-                self.available |= {k: step(k) for k in group.members}
+                self.available |= {k: step({}, k) for k in group.members}
         else:
-            _fixed_point(self.available, group.members, step)
+            self.available |= _fixed_point(dict.fromkeys(group.members, nothing), group.members, step)
 
     def _ask_inside(self, group: Group) -> None:
         """What recurrent vertices ask of each other, and of themselves, to give what is asked from outside."""
@@ -83,16 +83,15 @@ class Bounds:
             for leaf in self.topology.vertices[k].needs:
                 if leaf.source in users:
                     users[leaf.source].append((k, leaf))
-        self.inside |= outside
 
-        def step(k: int) -> Box:
-            out = outside[k]
+        def step(state: dict[int, Box], k: int) -> Box:
+            out = state[k]
             for user, leaf in users[k]:
-                for _, box in boxes.asked(leaf, self.inside[user]):
+                for _, box in boxes.asked(leaf, state[user]):
                     out = boxes.hull(out, boxes.both(box, self.available[k]))
-            return boxes.hull(out, self.inside[k])
+            return out
 
-        _fixed_point(self.inside, group.members[::-1], step)
+        self.inside |= _fixed_point(outside, group.members[::-1], step)
         if any(boxes.is_endless(self.inside[k]).any() for k in group.members):
             names = ", ".join(repr(self.topology.vertices[k].name) for k in group.members)
             raise ValueError(
@@ -118,15 +117,18 @@ class Bounds:
                 self.asked[leaf.source] = boxes.hull(self.asked[leaf.source], part)
 
 
-def _fixed_point(state: dict[int, Box], order: tuple[int, ...], step: Callable[[int], Box]) -> None:
+def _fixed_point(
+    start: Mapping[int, Box], order: tuple[int, ...], step: Callable[[dict[int, Box], int], Box]
+) -> dict[int, Box]:
     """Apply a growing step to all until nothing changes; a bound that keeps moving is set to infinity."""
+    state = dict(start)
     for round in range(4 * boxes.ROUNDS * len(order)):
         changed = False
         for k in order:
-            new = step(k)
+            new = step(state, k)
             if not np.array_equal(new, state[k]):
                 changed = True
                 state[k] = boxes.widened(state[k], new) if round >= boxes.ROUNDS else new
         if not changed:
-            return
+            return state
     raise AssertionError("bounds at infinity do not move")

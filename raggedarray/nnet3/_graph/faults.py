@@ -1,13 +1,13 @@
 """What to say about outputs that cannot be computed: which, how many, and what they lack."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import error_text
 from .._indexes import format_indexes
-from .._typing import Bools
+from .._typing import Bools, Ints
 from .rows import Graph
 from .rules import Span
 from .topology import Group
@@ -18,16 +18,8 @@ SHOWN = 10
 
 def uncomputable(graph: Graph, context: Callable[[], str]) -> ValueError:
     """The error for a graph in which wanted rows are not computable; ``context`` says what the network needs."""
-    lacking, frames, nodes = graph.missing(), {}, []
-    marks = {k: np.zeros(len(rows), np.bool_) for k, rows in graph.sets.items()}
-    marks |= lacking
+    lacking, marks, frames, nodes = graph.missing(), _marks(graph), {}, []
     for group in reversed(graph.groups):
-        changed = True
-        while changed:
-            changed = False
-            for k in group.members:
-                if graph.vertices[k].kind != "input":
-                    changed |= _trace(graph, k, marks) and group.recurrent
         names = [graph.vertices[k].name for k in group.members if marks[k].any()]
         if group.recurrent and any(_waits(graph, k, group, marks[k]) for k in group.members):
             nodes.append(f"a recurrence through {', '.join(map(repr, names))} that has no start at these frames")
@@ -47,17 +39,29 @@ def uncomputable(graph: Graph, context: Callable[[], str]) -> ValueError:
     )
 
 
-def _trace(graph: Graph, k: int, marks: dict[int, Bools]) -> bool:
-    """Mark the rows that marked rows of a vertex lack; whether any of them is new."""
-    changed = False
-    for leaf, mask in graph.rows[k].lacking(graph.vertices[k].rule, marks[k]):
+def _marks(graph: Graph) -> dict[int, Bools]:
+    """Which rows of each vertex are wanted or needed, and cannot be computed."""
+    marks = {k: np.zeros(len(rows), np.bool_) for k, rows in graph.sets.items()} | graph.missing()
+    for group in reversed(graph.groups):
+        changed = True
+        while changed:
+            changed = False
+            for k in group.members:
+                for source, rows in _lacked(graph, k, marks[k]):
+                    changed |= group.recurrent and not marks[source][rows].all()
+                    marks[source][rows] = True
+    return marks
+
+
+def _lacked(graph: Graph, k: int, marked: Bools) -> Iterator[tuple[int, Ints]]:
+    """The rows of other vertices that marked rows of a vertex lack."""
+    if graph.vertices[k].kind == "input":
+        return
+    for leaf, mask in graph.rows[k].lacking(graph.vertices[k].rule, marked):
         at = graph.reads[k, leaf.number]
-        mask = np.broadcast_to(mask, len(marks[k]))
+        mask = np.broadcast_to(mask, len(marked))
         at = at[mask[graph.spans[k, leaf.number][0]]] if isinstance(leaf, Span) else at[mask]
-        at = at[at >= 0]
-        changed |= not marks[leaf.source][at].all()
-        marks[leaf.source][at] = True
-    return changed
+        yield leaf.source, at[at >= 0]
 
 
 def _waits(graph: Graph, k: int, group: Group, marked: Bools) -> bool:

@@ -36,7 +36,14 @@ def waves_of(used: Mapping[int, Bools], edges: Edges, names: Mapping[int, str]) 
                 continue
             waves[k][ready] = wave
             for user, inner, lists in readers[k]:
-                freed = lists.count_down(ready, waiting[user], earliest[user], wave if inner else wave + 1)
+                reading = lists.of(ready)
+                earliest[user][reading] = np.maximum(earliest[user][reading], wave if inner else wave + 1)
+                if lists.once:
+                    waiting[user][reading] -= 1
+                else:
+                    np.subtract.at(waiting[user], reading, 1)
+                    reading = np.unique(reading)
+                freed = reading[waiting[user][reading] == 0]
                 if len(freed):
                     soon = earliest[user][freed] <= wave
                     now[user].append(freed[soon])
@@ -63,22 +70,15 @@ class _Readers:
             self.table = np.full(count, -1, np.int64)
             self.table[read] = rows
         else:
-            self.rows, self.counts = rows[np.argsort(read, kind="stable")], counts
+            self.rows, self.counts = rows[np.argsort(read, kind="stable")].astype(np.int64), counts
             self.starts = np.cumsum(counts) - counts
 
-    def count_down(self, read: Rows, waiting: Rows, earliest: Ints, wave: int) -> Rows:
-        """Note that rows are computed, and return the readers that no longer wait for any row."""
+    def of(self, read: Rows) -> Rows:
+        """The rows that read these; each at most once if ``once``."""
         if self.table is not None:
-            users: Rows = self.table[read]
-            users = users[users >= 0]
-        else:
-            counts = self.counts[read]
-            step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            users = self.rows[np.repeat(self.starts[read], counts) + step]
-        earliest[users] = np.maximum(earliest[users], wave)
-        if self.once:
-            waiting[users] -= 1
-            ready: Rows = users[waiting[users] == 0]
-            return ready
-        np.subtract.at(waiting, users, 1)
-        return np.unique(users[waiting[users] == 0])
+            readers: Rows = self.table[read]
+            return readers[readers >= 0]
+        counts = self.counts[read]
+        step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows: Rows = self.rows[np.repeat(self.starts[read], counts) + step]
+        return rows
