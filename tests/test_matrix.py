@@ -1,6 +1,6 @@
 """Every op with an oracle, on every backend, eager and jitted, over the layouts, with poisoned slack."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -12,6 +12,7 @@ import raggedarray as ra
 
 from . import nested, oracle
 from .harness import day
+from .harness.programs import jitted
 from .harness.ways import Way
 from .nested import EDGE, STRUCTURES, Layout, assert_nested, axis_sets, make, nest, reduce_nested, values_for
 
@@ -98,10 +99,11 @@ def expected(name: str, dtype: str, layout: str, axes: tuple[int, ...], keepdims
 
 
 def check_reduction(o: oracle.Oracle, name: str, dtype: str, layout: Layout, way: Way) -> None:
-    a = values_for(layout, dtype, o.low, o.high, seed=1)
-    x = way.arrays(make(layout, a))
+    """Over every set of axes, by day on JAX each axis and all; in one program where it is compiled."""
+    calls, wanted = [], []
+    few = o.axis_only or (way.jax and not day.nightly())
     for axes in axis_sets(layout.ndim):
-        if o.axis_only and 1 < len(axes) < layout.ndim:
+        if few and 1 < len(axes) < layout.ndim:
             continue
         for keepdims in (False, True) if way.name == "numpy" or widely(name) else (False,):
             options: dict[str, Any] = {"axis": axes if not o.axis_only else axes[0] if len(axes) == 1 else None}
@@ -110,9 +112,12 @@ def check_reduction(o: oracle.Oracle, name: str, dtype: str, layout: Layout, way
                 kept = [i for i in range(1, len(layout.levels) + 1) if i not in axes]
                 if kept and not isinstance(layout.levels[kept[0] - 1], int):
                     options["length"] = 9
-            got = way.run((name, dtype, *options.values()), lambda x, o=options: op(name)(x, **o), x)
-            want = expected(name, dtype, str(layout), axes, keepdims)
-            assert_nested(cut(got, want, options, keepdims), want)
+            calls.append(options)
+            wanted.append(expected(name, dtype, str(layout), axes, keepdims))
+    x = way.arrays(make(layout, values_for(layout, dtype, o.low, o.high, seed=1)))
+    results = way.run((name, str(calls)), lambda x: [op(name)(x, **options) for options in calls], x)
+    for options, got, want in zip(calls, results, wanted, strict=True):
+        assert_nested(cut(got, want, options, options["keepdims"]), want)
 
 
 def cut(got: Any, want: Any, options: dict[str, Any], keepdims: bool) -> Any:
@@ -154,9 +159,9 @@ def test_normalizes(name: str, structure: str, way: Way) -> None:
     o = NORMALIZES[name]
     for layout in STRUCTURES[structure] + (EDGE if structure == "flat" else []):
         a = values_for(layout, "float32", -3, 3, seed=2)
-        x = way.arrays(make(layout, a))
-        for axis in range(layout.ndim):
-            got = way.run((name, axis), lambda x, axis=axis: op(name)(x, axis=axis), x)
+        axes = range(layout.ndim)
+        every = lambda x, axes=axes: [op(name)(x, axis=axis) for axis in axes]  # noqa: E731
+        for axis, got in zip(axes, way.run((name, axes), every, way.arrays(make(layout, a))), strict=True):
             want = normalize_nested(o, layout, a, axis)
             assert_nested(got, to_lists(nest(layout, want)))
 
@@ -203,27 +208,26 @@ def test_gradient_of_each(name: str) -> None:
 @pytest.mark.parametrize("name", [n for n, o in (REDUCES | NORMALIZES).items() if o.smooth])
 def test_gradient_of_groups(name: str) -> None:
     o = ORACLES[name]
+
+    def loss(x: Any, axis: int) -> Any:
+        y = op(name)(x, axis=axis, **({"length": 9} if axis == 0 and o.role == "reduces" else {}))
+        y = y.map_values(lambda v: v * v) if isinstance(y, ra.RaggedArray) else y * y
+        return ra.sum(ra.where(ra.isfinite(y), y, 0.0))
+
+    gradients = jax.jit(lambda x: [ra.grad(partial(loss, axis=axis))(x) for axis in range(x.ndim)])
     for layout in GRADIENT_LAYOUTS:
         a = values_for(layout, "float32", o.low, o.high, seed=3)
-        for axis in range(layout.ndim):
-            options = {"length": 9} if axis == 0 and o.role == "reduces" else {}
-
-            def loss(x: Any, axis: int = axis, options: dict[str, int] = options) -> Any:
-                y = op(name)(x, axis=axis, **options)
-                y = y.map_values(lambda v: v * v) if isinstance(y, ra.RaggedArray) else y * y
-                return ra.sum(ra.where(ra.isfinite(y), y, 0.0))
-
-            gradient = jax.jit(ra.grad(loss))
-            want = to_lists(nest(layout, group_gradient(o, layout, a, axis)))
-            for way in POISONS:
-                assert_nested(gradient(way.arrays(make(layout, a))), want, rtol=2e-4, atol=2e-4)
+        wanted = [to_lists(nest(layout, group_gradient(o, layout, a, axis))) for axis in range(layout.ndim)]
+        for way in POISONS:
+            for got, want in zip(gradients(way.arrays(make(layout, a))), wanted, strict=True):
+                assert_nested(got, want, rtol=2e-4, atol=2e-4)
 
 
 def group_gradient(o: oracle.Oracle, layout: Layout, a: np.ndarray, axis: int) -> np.ndarray:
     """Gradient of the sum of squares of an op, a group at a time."""
     out = np.zeros(a.size, a.dtype)
     flat = a.reshape(-1)
-    gradient = jax.jit(jax.grad(lambda v: jax.numpy.sum(o.f(jax.numpy, v) ** 2)))
+    gradient = jitted(id(o), jax.grad(lambda v: jax.numpy.sum(o.f(jax.numpy, v) ** 2)))
 
     def put(slots: np.ndarray) -> float:
         at = slots.astype(int)

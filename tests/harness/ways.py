@@ -26,7 +26,7 @@ class Way:
             return self.dense(x)
         if self.slack:
             entries = (*(p.nrows for p in x.partitions[1:]), x.capacity)
-            x = ra.with_capacity(x, tuple(-(-(n + self.slack) // 12) * 12 for n in entries))
+            x = ra.with_capacity(x, tuple(-(-(n + self.slack) // 16) * 16 for n in entries))
         x = ra.testing.poison(x, fill=self.fill) if self.slack else x
         if self.jax:
             entries = (*(p.nrows for p in x.partitions[1:]), x.capacity)
