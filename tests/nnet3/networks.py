@@ -148,9 +148,9 @@ def make(random: Random, recurrent: bool) -> Case:
     wanted = [(3 * n + 1, t, x) for n in sequences for t in range(-5, 12) for x in range(1 + wide)]
     outputs = {}
     for name in net.output_dims:
-        found = [index for index in random.sample(wanted, len(wanted)) if oracle.computable(name, index)]
-        if found:
-            outputs[name] = np.array(found[: random.randint(1, len(found))])
+        rows = [index for index in random.sample(wanted, len(wanted)) if oracle.computable(name, index)]
+        if rows:
+            outputs[name] = np.array(rows[: random.randint(1, len(rows))])
     arrays = {name: np.array(rows, np.int32).reshape(-1, 3) for name, rows in inputs.items()}
     return Case(config, arrays, outputs, params, values)
 

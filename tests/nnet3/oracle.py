@@ -27,7 +27,7 @@ class Oracle:
                 tree = d.parse(line.keys.text("input"))
                 self.parts[line.keys.text("name")] = tree.parts if isinstance(tree, d.Append) else (tree,)
         self.ok: dict[tuple[str, Index], bool] = {}
-        self.known: dict[tuple[str, Index], Any] = {}
+        self.values: dict[tuple[str, Index], Any] = {}
 
     def computable(self, name: str, index: Index) -> bool:
         """Whether a row is computable."""
@@ -94,10 +94,10 @@ class Oracle:
 
     def value(self, name: str, index: Index) -> Any:
         """A computable row."""
-        if (name, index) not in self.known:
+        if (name, index) not in self.values:
             assert self.computable(name, index)
-            self.known[name, index] = self._value(name, index)
-        return self.known[name, index]
+            self.values[name, index] = self._value(name, index)
+        return self.values[name, index]
 
     def _value(self, name: str, index: Index) -> Any:
         node = self.nodes[name]

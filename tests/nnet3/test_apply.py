@@ -81,9 +81,9 @@ def test_batch_is_its_utterances() -> None:
 @pytest.mark.parametrize("start", [-9, 4])
 def test_time_may_start_anywhere(start: int) -> None:
     x, ivector = batch([7])
-    here = alone(x[0], ivector[0], 0, {"output": (1, 2), "all": (0, 0)})
-    there = alone(x[0], ivector[0], start, {"output": (1, 2), "all": (0, 0)})
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6), here, there)
+    at_zero = alone(x[0], ivector[0], 0, {"output": (1, 2), "all": (0, 0)})
+    at_start = alone(x[0], ivector[0], start, {"output": (1, 2), "all": (0, 0)})
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6), at_zero, at_start)
 
 
 def test_different_starts_in_one_computation() -> None:
@@ -207,9 +207,9 @@ def test_numpy_batches() -> None:
 
 
 def message(f: Any, error: type[Exception] = ValueError) -> str:
-    with pytest.raises(error) as found:
+    with pytest.raises(error) as caught:
         f()
-    return str(found.value)
+    return str(caught.value)
 
 
 def test_errors() -> None:

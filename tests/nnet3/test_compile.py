@@ -57,16 +57,16 @@ def test_plans(case: dict[str, Any]) -> None:
     steps = list(case["steps"])
     for component, matrix, block in text.inputs:
         node, rows = text.rows[matrix]
-        known = next(s for s in steps if s["kind"] == "component" and s["node"] == node and same(s["indexes"], rows))
-        assert known["component"] == component
-        steps.remove(known)
+        step = next(s for s in steps if s["kind"] == "component" and s["node"] == node and same(s["indexes"], rows))
+        assert step["component"] == component
+        steps.remove(step)
         inside = next(s for s in steps if s["node"] == f"{node}_input" and same([r["index"] for r in s["rows"]], rows))
         steps.remove(inside)
         assert dict(zip(rows, block, strict=True)) == sums(inside["rows"])
     for name, block in text.outputs.items():
-        known = next(s for s in steps if s["kind"] == "output" and s["node"] == name)
-        steps.remove(known)
-        assert dict(zip(map(tuple, case["request"]["outputs"][name]), block, strict=True)) == sums(known["rows"])
+        step = next(s for s in steps if s["kind"] == "output" and s["node"] == name)
+        steps.remove(step)
+        assert dict(zip(map(tuple, case["request"]["outputs"][name]), block, strict=True)) == sums(step["rows"])
     assert {s["kind"] for s in steps} == {"input"}
 
 
@@ -243,8 +243,8 @@ def run(case: Case, *, optimize: bool, derivs: bool = False) -> Any:
     asked = (list(case.inputs), list(case.outputs), True) if derivs else ()
     computation = nnet3.compile(net, nnet3.ComputationRequest(case.inputs, case.outputs, *asked), optimize=optimize)
     weights = {name: np.full((len(rows), net.output_dims[name]), 0.5) for name, rows in case.outputs.items()}
-    given = {"output_derivs": weights} if derivs else {}
-    return computation, nnet3.run_reference(computation, case.params, case.values, **given)
+    options = {"output_derivs": weights} if derivs else {}
+    return computation, nnet3.run_reference(computation, case.params, case.values, **options)
 
 
 @settings(max_examples=100)
@@ -297,12 +297,12 @@ def test_matrices_say_what_they_hold(case: Case) -> None:
     net = nnet3.Network.from_config(case.config)
     computation = nnet3.compile(net, nnet3.ComputationRequest(case.inputs, case.outputs), optimize=False)
     layers = {layer.name: layer for layer in computation.program.layers}
-    found: dict[str, list[tuple[int, ...]]] = {name: [] for name in layers}
+    rows_held: dict[str, list[tuple[int, ...]]] = {name: [] for name in layers}
     for matrix in computation.matrices:
         assert len(matrix.held) == 1
         assert (len(matrix.indexes), matrix.cols) == (matrix.rows, layers[matrix.node].dim)
-        found[matrix.node] += map(tuple, matrix.indexes.tolist())
-    for name, rows in found.items():
+        rows_held[matrix.node] += map(tuple, matrix.indexes.tolist())
+    for name, rows in rows_held.items():
         assert len(set(rows)) == len(rows)
         assert sorted(rows) == sorted(map(tuple, layers[name].indexes.tolist()))
     optimised = nnet3.compile(net, nnet3.ComputationRequest(case.inputs, case.outputs))
@@ -311,5 +311,5 @@ def test_matrices_say_what_they_hold(case: Case) -> None:
             assert len(held.indexes) == held.rows[1] - held.rows[0]
             assert 0 <= held.rows[0] <= held.rows[1] <= matrix.rows
             assert 0 <= held.columns[0] < held.columns[1] <= matrix.cols
-            known = set(map(tuple, layers[held.node].indexes.tolist()))
-            assert set(map(tuple, held.indexes.tolist())) <= known
+            rows = set(map(tuple, layers[held.node].indexes.tolist()))
+            assert set(map(tuple, held.indexes.tolist())) <= rows

@@ -22,8 +22,8 @@ def output(descriptor: str, *lines: str, dim: int = 1) -> nnet3.Network:
 
 
 def run(net: nnet3.Network, inputs: Any, outputs: Any, values: Any, params: Any = None, **options: Any) -> np.ndarray:
-    given, wanted = ({name: np.asarray(rows)} for name, rows in (("input", inputs), ("output", outputs)))
-    computation = nnet3.compile(net, nnet3.ComputationRequest(given, wanted), **options)
+    input_rows, output_rows = ({name: np.asarray(rows)} for name, rows in (("input", inputs), ("output", outputs)))
+    computation = nnet3.compile(net, nnet3.ComputationRequest(input_rows, output_rows), **options)
     got: np.ndarray = nnet3.run_reference(computation, params or {}, {"input": np.asarray(values, np.float32)})[
         "output"
     ]
@@ -210,9 +210,9 @@ def test_given_rows_may_be_anything() -> None:
     values = {"input": np.array([[1.0], [2], [3], [4], [5]]), "spare": np.zeros((4, 2))}
     assert nnet3.run_reference(computation, {}, values)["output"].tolist() == [[4], [1], [7]]
     nothing = np.zeros((0, 3), int)
-    for given in (nothing, FRAMES):
-        empty = nnet3.compile(net, nnet3.ComputationRequest({"input": given}, {"output": nothing}))
-        got = nnet3.run_reference(empty, {}, {"input": np.zeros((len(given), 1))})
+    for frames in (nothing, FRAMES):
+        empty = nnet3.compile(net, nnet3.ComputationRequest({"input": frames}, {"output": nothing}))
+        got = nnet3.run_reference(empty, {}, {"input": np.zeros((len(frames), 1))})
         assert got["output"].shape == (0, 1)
 
 
@@ -383,21 +383,21 @@ def test_windows(kind: str, frames: Any) -> None:
     """Rows that a window reads, with gaps and other starts; a window without any row does not exist."""
     dim = 3 if "Pooling" in kind else 1
     net = output("p", f"component name=p type={kind}", "component-node name=p component=p input=input", dim=dim)
-    given = [(n, t, x) for n, t, x in np.ndindex(2, 40, 2) if (7 * t + n) % 5 < 3 and t > 10 * n + 5]
-    given = [(n + 1, t - 20, x) for n, t, x in given]
-    wanted = [(n, t, x) for n in (1, 2) for t in range(-27, 40, 3) for x in (0, 1)]
-    reads = {i: [(i[0], t, i[2]) for t in frames(i[1]) if (i[0], t, i[2]) in set(given)] for i in wanted}
-    exist = [i for i in wanted if reads[i]]
-    assert 0 < len(exist) < len(wanted)
-    program = nnet3.compile(net, nnet3.ComputationRequest({"input": given}, {"output": exist})).program
+    inputs = [(n, t, x) for n, t, x in np.ndindex(2, 40, 2) if (7 * t + n) % 5 < 3 and t > 10 * n + 5]
+    inputs = [(n + 1, t - 20, x) for n, t, x in inputs]
+    outputs = [(n, t, x) for n in (1, 2) for t in range(-27, 40, 3) for x in (0, 1)]
+    reads = {i: [(i[0], t, i[2]) for t in frames(i[1]) if (i[0], t, i[2]) in set(inputs)] for i in outputs}
+    exist = [i for i in outputs if reads[i]]
+    assert 0 < len(exist) < len(outputs)
+    program = nnet3.compile(net, nnet3.ComputationRequest({"input": inputs}, {"output": exist})).program
     layers = {layer.name: layer for layer in program.layers}
     rows, splits = layers["p"].window or ((), ())
     for index, a, b in zip(layers["p"].indexes.tolist(), splits[:-1], splits[1:], strict=True):
         got = [tuple(layers["p_input"].indexes[r].tolist()) for r in rows[a:b]]
         assert sorted(got) == sorted(reads[tuple(index)])
-    for index in set(wanted) - set(exist):
+    for index in set(outputs) - set(exist):
         with pytest.raises(ValueError, match="1 of 1 rows"):
-            nnet3.compile(net, nnet3.ComputationRequest({"input": given}, {"output": [index]}))
+            nnet3.compile(net, nnet3.ComputationRequest({"input": inputs}, {"output": [index]}))
 
 
 def test_context_is_measured() -> None:

@@ -28,11 +28,11 @@ def test_counts() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_reads_numbers(name: str) -> None:
-    found = nnet3.params_from_text("<TransitionModel> 3 \n</TransitionModel> \n" + MODELS[name]["model_text"])
+    params = nnet3.params_from_text("<TransitionModel> 3 \n</TransitionModel> \n" + MODELS[name]["model_text"])
     for component, leaves in MODELS[name]["params"].items():
         for leaf, numbers in leaves.items():
-            assert found[component][leaf].dtype == np.float32
-            np.testing.assert_allclose(found[component][leaf], np.asarray(numbers, np.float32), rtol=1e-6)
+            assert params[component][leaf].dtype == np.float32
+            np.testing.assert_allclose(params[component][leaf], np.asarray(numbers, np.float32), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -50,14 +50,14 @@ def test_round_trip(name: str) -> None:
     numbers = VALUES[name]["params"]
     params = jax.tree.map(lambda a: np.asarray(a, np.float32), numbers, is_leaf=lambda a: isinstance(a, list))
     text = net.to_text(params)
-    again, found = nnet3.Network.from_text(text)
+    again, params_again = nnet3.Network.from_text(text)
     assert {c: type(k) for c, k in again.components.items()} == {c: type(k) for c, k in net.components.items()}
     for component, k in net.components.items():
         dims = (again.components[component].input_dim, again.components[component].output_dim)
         assert dims == (k.input_dim, k.output_dim)
         assert again.components[component].reads == k.reads
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6), params, found)
-    assert again.to_text(found) == text
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6), params, params_again)
+    assert again.to_text(params_again) == text
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,6 @@ def test_composite_and_flags() -> None:
     params = {"c": {"component1": {"params": np.eye(4, dtype=np.float32)}}}
     text = net.to_text(params)
     assert "<TestMode> <Continuous> </GeneralDropoutComponent>" in text
-    again, found = nnet3.Network.from_text(text)
+    again, params = nnet3.Network.from_text(text)
     assert again.components["c"].components[1].continuous
-    np.testing.assert_array_equal(found["c"]["component1"]["params"], np.eye(4))
+    np.testing.assert_array_equal(params["c"]["component1"]["params"], np.eye(4))

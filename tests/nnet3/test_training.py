@@ -57,22 +57,22 @@ def test_masks() -> None:
     names = tuple(net.output_dims)
     x = ones([30, 50, 20], 120)
     key = jax.random.key(1)
-    made = net.apply(params, x, outputs=names, key=key)
+    outputs = net.apply(params, x, outputs=names, key=key)
 
-    drop = np.asarray(made["o-drop"].values[:100])
+    drop = np.asarray(outputs["o-drop"].values[:100])
     assert set(np.unique(drop)) == {0.0, 1.0} and 0.5 < drop.mean() < 0.7
-    frame = np.asarray(made["o-frame"].values[:100])
+    frame = np.asarray(outputs["o-frame"].values[:100])
     assert (frame == frame[:, :1]).all() and 0.4 < frame.mean() < 0.8
-    for row in made["o-general"]:
+    for row in outputs["o-general"]:
         row = np.asarray(row)
         assert (row == row[:1]).all() and set(np.unique(row)) <= {0.0, np.float32(1 / 0.75)}
-    period = np.asarray(made["o-period"][1])
+    period = np.asarray(outputs["o-period"][1])
     assert (period[:, :2] == period[:, 2:]).all() and (period[:48].reshape(16, 3, 4) == period[:48:3, None]).all()
     assert 0.6 <= period.min() < 0.8 < 1.2 < period.max() <= 1.4 and len(np.unique(period)) > 20
-    assert 0.4 < np.asarray(made["o-mask"].values[:100]).mean() < 0.6
-    spec = np.concatenate([np.asarray(row) for row in made["o-spec"]])
+    assert 0.4 < np.asarray(outputs["o-mask"].values[:100]).mean() < 0.6
+    spec = np.concatenate([np.asarray(row) for row in outputs["o-spec"]])
     assert set(np.unique(spec)) == {0.0, 1.0} and (spec == spec[:, :1]).all() and 0.5 < spec.mean() < 0.9
-    for row in made["o-spec"]:
+    for row in outputs["o-spec"]:
         zeros = "".join("01"[int(v)] for v in np.asarray(row)[:, 0]).split("1")
         assert max(len(run) for run in zeros) <= 3
 
@@ -83,8 +83,8 @@ def test_masks() -> None:
     values = {"input": np.ones((50, 4), np.float32)}
     alone = nnet3.run_reference(nnet3.compile(net, request), params, values, key=key)
     for name in few:
-        np.testing.assert_allclose(made[name][1], alone[name], rtol=1e-5)
-        assert (np.asarray(made[name][1])[:20] != np.asarray(made[name][2])).any()
+        np.testing.assert_allclose(outputs[name][1], alone[name], rtol=1e-5)
+        assert (np.asarray(outputs[name][1])[:20] != np.asarray(outputs[name][2])).any()
 
 
 def test_masks_need_a_key_or_test_mode() -> None:
@@ -95,8 +95,8 @@ def test_masks_need_a_key_or_test_mode() -> None:
     assert str(error.value) == (
         "apply: expected a key, for the random numbers of drop, mask, got None. Pass key=, or use net.in_test_mode()."
     )
-    made = net.in_test_mode().apply({}, x, outputs=["o-drop", "o-mask", "o-general", "o-spec"])
-    means = {name: float(rows.values[:5].mean()) for name, rows in made.items()}
+    outputs = net.in_test_mode().apply({}, x, outputs=["o-drop", "o-mask", "o-general", "o-spec"])
+    means = {name: float(rows.values[:5].mean()) for name, rows in outputs.items()}
     want = {"o-drop": 0.6, "o-mask": 0.5, "o-general": 1, "o-spec": 1}
     assert means == pytest.approx(want)
 

@@ -87,7 +87,7 @@ def test_jax(name: str) -> None:
     case = CASES[name]
     net = nnet3.Network.from_config(case["config"])
     rows = request(case)
-    capacities = {node: bucket_size(len(given) + 1) for node, given in rows.inputs.items()}
+    capacities = {node: bucket_size(len(indexes) + 1) for node, indexes in rows.inputs.items()}
     structure, plan = make_plan(nnet3.compile(net, rows).program, net.components, capacities)
     inputs = {node: padded(values, capacities[node]) for node, values in arrays(case["inputs"]).items()}
     derivs = arrays(case.get("output_derivs", {}))
@@ -105,6 +105,6 @@ def test_jax(name: str) -> None:
     for node, wanted in rows.outputs.items():
         assert (np.asarray(outputs[node][len(wanted) :]) == 0).all()
     if derivs:
-        by_inputs = {node: grads[1][node][: len(given)] for node, given in rows.inputs.items()}
+        by_inputs = {node: grads[1][node][: len(indexes)] for node, indexes in rows.inputs.items()}
         compare(by_inputs, case["input_derivs"], case["tolerance"], "input_derivs")
         compare(grads[0], case["param_grads"], case["tolerance"], "param_grads")
