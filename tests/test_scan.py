@@ -1,5 +1,7 @@
 """Cumulative operations and differences against loops over rows."""
 
+from functools import partial
+from itertools import product
 from typing import Any
 
 import jax
@@ -11,6 +13,7 @@ import raggedarray as ra
 
 from . import nested
 from .along import each_group, lists
+from .harness.day import sample
 from .harness.ways import Way
 from .nested import STRUCTURES, Layout, assert_nested, make, nest, values_for
 
@@ -41,15 +44,19 @@ def test_cumulative(how: str, structure: str, way: Way) -> None:
     for layout in STRUCTURES[structure] + (nested.EDGE if structure == "flat" and how in ("sum", "max") else []):
         a = some(layout)
         x = way.arrays(make(layout, a))
-        for axis in range(layout.ndim):
-            for reverse in (False, True):
-                options = {"axis": axis, "reverse": reverse}
-                with np.errstate(invalid="ignore"):
-                    got = way.run((how, *options.values()), lambda x, o=options: f(x, **o), x)
-                    want = each_group(lambda v, r=reverse: scanned(how, v, r), layout, a, axis)
-                assert_nested(got, want)
-                assert got.dtype == x.dtype
-                assert got.shape == x.shape
+        calls = [(axis, reverse) for axis in range(layout.ndim) for reverse in (False, True)]
+
+        def every(x: Any, calls: Any = calls) -> Any:
+            return [f(x, axis=axis, reverse=reverse) for axis, reverse in calls]
+
+        with np.errstate(invalid="ignore"):
+            results = way.run((how, layout.ndim), every, x)
+        for (axis, reverse), got in zip(calls, results, strict=True):
+            with np.errstate(invalid="ignore"):
+                want = each_group(lambda v, r=reverse: scanned(how, v, r), layout, a, axis)
+            assert_nested(got, want)
+            assert got.dtype == x.dtype
+            assert got.shape == x.shape
 
 
 @pytest.mark.parametrize("how", NAMES)
@@ -136,30 +143,33 @@ def test_nothing_leaks() -> None:
 def test_gradient(how: str, limit: int | None) -> None:
     f = getattr(ra, f"cumulative_{how}")
     dense = {"sum": jnp.cumsum, "prod": jnp.cumprod, "max": jax.lax.cummax, "min": jax.lax.cummin}[how]
-    for layout in (nested.FLAT[0], nested.FLAT[2], nested.INNER[0], nested.DOUBLE[0]):
+
+    def loss(x: Any, w: Any, axis: int, reverse: bool) -> Any:
+        return ra.sum(f(x, axis=axis, reverse=reverse, max_length=limit) * w)
+
+    def of_group(u: Any, w: Any, reverse: bool) -> Any:
+        y = dense(u[::-1] if reverse else u)
+        return jnp.sum((y[::-1] if reverse else y) * w)
+
+    alone = jax.jit(jax.grad(of_group), static_argnums=2)
+    for layout in sample([nested.FLAT[0], nested.DOUBLE[0], nested.FLAT[2], nested.INNER[0]], 2):
         a = values_for(layout, "float32", -2, 2, seed=3)
         a[1] = a[0] if how in ("max", "min") else 0
         w = values_for(layout, "float32", -2, 2, seed=4)
-        for axis in range(layout.ndim):
-            if limit and axis != len(layout.levels):
-                continue
-            for reverse in (False, True):
-                options = {"axis": axis, "reverse": reverse, "max_length": limit}
-                gradient = jax.jit(ra.grad(lambda x, w, o=options: ra.sum(f(x, **o) * w)))
-                pairs = a.astype(complex) + 1j * w
+        axes = [axis for axis in range(layout.ndim) if not limit or axis == len(layout.levels)]
+        calls = list(product(axes, (False, True)))
+        gradients = jax.jit(lambda x, w, calls=calls: [
+            ra.grad(partial(loss, axis=axis, reverse=reverse))(x, w) for axis, reverse in calls
+        ])  # fmt: skip
+        results = [gradients(way.arrays(make(layout, a)), way.arrays(make(layout, w))) for way in POISONED]
+        for i, (axis, reverse) in enumerate(calls):
 
-                def one(v: np.ndarray, reverse: bool = reverse) -> Any:
-                    def loss(u: Any) -> Any:
-                        u = u[::-1] if reverse else u
-                        y = dense(u)
-                        return jnp.sum((y[::-1] if reverse else y) * v.imag.astype(np.float32))
+            def one(v: np.ndarray, reverse: bool = reverse) -> Any:
+                return alone(v.real.astype(np.float32), v.imag.astype(np.float32), reverse)
 
-                    return jax.grad(loss)(v.real.astype(np.float32))
-
-                want = each_group(one, layout, pairs, axis, np.float32)
-                for way in POISONED:
-                    got = gradient(way.arrays(make(layout, a)), way.arrays(make(layout, w)))
-                    assert_nested(got, want, rtol=2e-4, atol=2e-4)
+            want = each_group(one, layout, a.astype(complex) + 1j * w, axis, np.float32)
+            for result in results:
+                assert_nested(result[i], want, rtol=2e-4, atol=2e-4)
 
 
 def test_gradient_of_initial_and_of_nan_rows() -> None:

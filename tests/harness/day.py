@@ -8,9 +8,9 @@
 A cell is a test with its parameters; its place is the parameter that names a backend.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
@@ -20,6 +20,7 @@ from .ways import Way
 
 BACKENDS = ("way", "xp", "library", "build", "on", "backend")
 """Parameters that name a backend."""
+T = TypeVar("T")
 _nightly = False
 
 
@@ -39,6 +40,11 @@ def nightly() -> bool:
 def examples(day: int, nightly: int) -> int:
     """How many examples a property is tried on."""
     return nightly if _nightly else day
+
+
+def sample(every: Sequence[T], count: int) -> Sequence[T]:
+    """The first few of them by day."""
+    return every if _nightly else every[:count]
 
 
 def nightly_unless(day: bool, *values: Any, id: str | None = None) -> Any:
