@@ -7,6 +7,7 @@ import ast
 import inspect
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,7 +58,9 @@ class Site(NamedTuple):
     call: ast.Call | None
 
 
+@cache
 def sites() -> list[Site]:
+    """Every one of the package; read when the first test asks, as all workers collect this file."""
     out: dict[int, Site] = {}
     for module in map(Module, sorted(PACKAGE.rglob("*.py"))):
         for functions in module.functions.values():
@@ -69,11 +72,13 @@ def sites() -> list[Site]:
     return list(out.values())
 
 
-SITES = sites()
-USES: dict[tuple[str, str], list[Site]] = defaultdict(list)
-"""Where a function is defined, and its name -> where it is called or handed on."""
-for site in SITES:
-    USES[site.module.owner(site.name)].append(site)
+@cache
+def uses() -> dict[tuple[str, str], list[Site]]:
+    """Where a function is defined, and its name -> where it is called or handed on."""
+    out: dict[tuple[str, str], list[Site]] = defaultdict(list)
+    for site in sites():
+        out[site.module.owner(site.name)].append(site)
+    return out
 
 
 def parameters(f: ast.FunctionDef) -> list[str]:
@@ -115,7 +120,7 @@ def callers(site: Site, keyword: str) -> set[str]:
     while todo:
         key, f = todo.pop()
         made = (key[0], site.module.methods.get(id(f), "")) if key == start else ("", "")
-        for use in (*USES[key], *USES[made]):  # a method runs where its class is made
+        for use in (*uses()[key], *uses()[made]):  # a method runs where its class is made
             handed = use.call is not None and keyword in parameters(f) and argument(use.call, f, keyword)
             if handed is not None and getattr(handed, "value", 0) is not None:
                 above = (use.module.name, use.inside.name)
@@ -138,10 +143,11 @@ def takes(name: str) -> set[str]:
     return PUBLIC.get(name.rpartition(".")[2], set())
 
 
+@cache
 def told() -> list[tuple[str, str, tuple[str, ...]]]:
     """Where a message is, what it says to pass, and which public functions it may be told by."""
     out: set[tuple[str, str, tuple[str, ...]]] = set()
-    for s in SITES:
+    for s in sites():
         at = {"error_text": 2, "check_capacity": 3}.get(s.name)
         if at is None or s.call is None or len(s.call.args) <= at:
             continue
@@ -157,19 +163,14 @@ def told() -> list[tuple[str, str, tuple[str, ...]]]:
     return sorted(out)
 
 
-TOLD = told()
-
-
 def test_messages_were_read() -> None:
-    assert len(TOLD) > 40
-    assert any(p == "engine.rearrange.blocks" and w == "capacity" and "pad" in f for p, w, f in TOLD)
-    assert any(p == "engine.components.buckets" and w == "bucket" and "solve" in f for p, w, f in TOLD)
+    assert len(told()) > 40
+    assert any(p == "engine.rearrange.blocks" and w == "capacity" and "pad" in f for p, w, f in told())
+    assert any(p == "engine.components.buckets" and w == "bucket" and "solve" in f for p, w, f in told())
 
 
-@pytest.mark.parametrize("place", sorted({p for p, _, _ in TOLD}))
-def test_a_keyword_that_a_message_names_is_taken(place: str) -> None:
-    wrong = [(w, fs) for p, w, fs in TOLD if p == place and not any(w in takes(f) for f in fs)]
-    assert wrong == []
+def test_a_keyword_that_a_message_names_is_taken() -> None:
+    assert [(place, w, fs) for place, w, fs in told() if not any(w in takes(f) for f in fs)] == []
 
 
 @pytest.mark.parametrize(("pool", "want"), [("max", [5.0, 2.0]), ("avg", [3.0, 2.0])])

@@ -1,15 +1,18 @@
 """Blocks: every op on components that vary in several axes equals the op on each component, wherever they lie."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import array_api_strict
 import jax
 import numpy as np
 import pytest
 
 import raggedarray as ra
-from raggedarray import BlockPartition, RaggedArray
+from raggedarray import RaggedArray
+
+from .harness.compare import assert_components
+from .harness.ways import on_jax, strict
 
 RNG = np.random.default_rng(7)
 MATRICES = [RNG.normal(size=s) for s in [(2, 3), (1, 4), (0, 2), (3, 0), (2, 2)]]
@@ -62,37 +65,18 @@ def strided(items: list[np.ndarray], shape: tuple[int | None, ...]) -> RaggedArr
     )  # fmt: skip
 
 
-def on_jax(x: RaggedArray) -> RaggedArray:
-    block = x.partitions[-1]
-    assert isinstance(block, BlockPartition)
-    if block.strides is None:
-        return ra.testing.poison(ra.asarray(x, xp="jax", capacity=24))
-    arrays = (
-        None if a is None else jax.numpy.asarray(a, jax.numpy.int32)
-        for a in (block.sizes, block.strides, block.offsets)
-    )
-    moved: Any = BlockPartition(*arrays, axes=block.axes, bound=block.bound)
-    return RaggedArray(jax.numpy.asarray(x.values), (*x.partitions[:-1], moved))
-
-
-def on_strict(x: RaggedArray) -> RaggedArray:
-    block = x.partitions[-1]
-    assert isinstance(block, BlockPartition)
-    arrays = (
-        None if a is None else array_api_strict.asarray(np.asarray(a))
-        for a in (block.sizes, block.strides, block.offsets)
-    )
-    moved: Any = BlockPartition(*arrays, axes=block.axes, bound=block.bound)
-    return RaggedArray(array_api_strict.asarray(x.values), (moved,))
+def views_on_jax(x: RaggedArray) -> RaggedArray:
+    indices = tuple(p.map_arrays(lambda a: jax.numpy.asarray(a, jax.numpy.int32)) for p in x.partitions)
+    return RaggedArray(jax.numpy.asarray(x.values), indices)
 
 
 BUILD: dict[str, Callable[..., RaggedArray]] = {
     "numpy": packed,
     "numpy-strided": strided,
-    "jax": lambda *a: on_jax(packed(*a)),
-    "jax-strided": lambda *a: on_jax(strided(*a)),
+    "jax": lambda *a: on_jax(packed(*a), 24),
+    "jax-strided": lambda *a: views_on_jax(strided(*a)),
 }
-STRICT = {"strict": lambda *a: on_strict(packed(*a)), "strict-strided": lambda *a: on_strict(strided(*a))}
+STRICT = {"strict": lambda *a: strict(packed(*a)), "strict-strided": lambda *a: strict(strided(*a))}
 
 
 @pytest.fixture(params=BUILD, ids=str)
@@ -105,18 +89,7 @@ WHERE = [(way, kind) for way in (*BUILD, "jit") for kind in KINDS]
 WHERE += [("strict", "matrices"), ("strict-strided", "images")]
 
 
-def components(x: Any) -> list[np.ndarray]:
-    if not isinstance(x, RaggedArray):
-        return list(np.from_dlpack(x) if x.__class__.__module__.startswith("array_api_strict") else np.asarray(x))
-    return [np.asarray(c) for c in x.to("numpy").unbind()]
-
-
-def check(got: Any, want: list[Any], rtol: float = 2e-5) -> None:
-    found = components(got)
-    assert len(found) == len(want)
-    for a, b in zip(found, want, strict=True):
-        assert a.shape == np.shape(b), (a.shape, np.shape(b))
-        np.testing.assert_allclose(a, b, rtol=rtol, atol=2e-6)
+check = partial(assert_components, rtol=2e-5, atol=2e-6)
 
 
 def softmax(c: np.ndarray, axis: int) -> np.ndarray:
@@ -442,6 +415,6 @@ def test_one_trace_for_other_sizes() -> None:
 
 
 def test_a_missing_entry_is_nan_under_jit() -> None:
-    x = on_jax(packed(FULL, (None, None)))
+    x = on_jax(packed(FULL, (None, None)), 24)
     got = jax.jit(lambda x: x[:, 1])(x)
     check(got, [FULL[0][1], np.full(4, np.nan), FULL[2][1]])

@@ -1,6 +1,7 @@
 """Convolutions, pools and interpolation: each row against loops over its own windows."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import raggedarray as ra
 from raggedarray import RaggedArray, ragged
 
+from .harness.compare import assert_components
 from .harness.ways import Way
 
 LENGTHS = [5, 0, 1, 9, 2, 0]
@@ -58,15 +60,7 @@ def pool_row(row: np.ndarray, size: int, stride: int, padding: str, how: Callabl
     return np.array([how(np.array(w, np.float64), axis=0) for w in seen]).reshape(-1, *row.shape[1:])
 
 
-def check(got: RaggedArray, want: list[np.ndarray], rtol: float = 1e-5) -> None:
-    host = ra.compact(got.to("numpy") if got.kernels.name != "generic" else numpy_of(got))
-    assert [len(w) for w in want] == host.row_lengths().tolist()
-    np.testing.assert_allclose(host.values, np.concatenate(want), rtol=rtol, atol=1e-5)
-
-
-def numpy_of(x: RaggedArray) -> RaggedArray:
-    splits = [np.from_dlpack(s) for s in x.nested_row_splits]
-    return ra.from_nested_row_splits(np.from_dlpack(x.values), splits)
+check = partial(assert_components, atol=1e-5)
 
 
 def kernel_of(size: int, groups: int) -> tuple[np.ndarray, np.ndarray]:

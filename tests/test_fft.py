@@ -10,6 +10,8 @@ import pytest
 import raggedarray as ra
 from raggedarray import BucketPlan, RaggedArray, ragged
 
+from .harness.compare import assert_components
+
 RNG = np.random.default_rng(2)
 LENGTHS = {"one": (5, 0, 1, 8, 3), "two": (2, 7, 4, 1, 0)}
 SHAPES = {"one": [(2, 3), (4, 2), (1, 5)], "two": [(3, 4), (1, 2), (2, 2)]}
@@ -44,13 +46,8 @@ def reference(name: str, a: np.ndarray, **options: Any) -> np.ndarray:
 
 
 def check(got: Any, want: list[np.ndarray], what: Any = "") -> None:
-    got = got.to("numpy").unbind() if isinstance(got, RaggedArray) else np.asarray(got)
-    assert len(got) == len(want)
-    for g, w in zip(got, want, strict=True):
-        assert np.shape(g) == np.shape(w), (what, np.shape(g), np.shape(w))
-        small = np.asarray(g).dtype in (np.float32, np.complex64)
-        rtol, atol = (1e-5, 1e-6) if small else (1e-7, 1e-10)
-        np.testing.assert_allclose(g, w, rtol=rtol, atol=atol, err_msg=str(what))
+    small = np.dtype(got.dtype) in (np.float32, np.complex64)
+    assert_components(got, want, *((1e-5, 1e-6) if small else (1e-7, 1e-10)), what)
 
 
 @pytest.mark.parametrize("name", ONE_AXIS + TWO_AXES)

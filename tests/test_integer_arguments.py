@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import raggedarray as ra
-from raggedarray import BlockPartition, RaggedArray, RowPartition
+from raggedarray import RaggedArray
 
+from .harness.compare import host
 from .harness.day import nightly_unless
+from .harness.ways import strict
 from .integer_arguments import CASES, EXEMPT, NAMES, SIZES, Case
 
 DTYPES = ["uint8", "int8", "uint16", "int16", "uint32", "uint64", "int64"]
@@ -68,27 +70,12 @@ def given(case: Case, dtype: str, n: int) -> tuple[Any, Any]:
 
 def moved(x: Any, way: str) -> Any:
     if way == "strict":
-        if isinstance(x, RaggedArray):
-            return RaggedArray(moved(x.values, way), tuple(map(_strict, x.partitions)))
-        return array_api_strict.asarray(x)
+        return strict(x) if isinstance(x, RaggedArray) else array_api_strict.asarray(x)
     if way == "numpy":
         return x
     if isinstance(x, RaggedArray):
         return ra.asarray(x, xp="jax")
     return jnp.asarray(x)
-
-
-def _strict(p: Any) -> Any:
-    if isinstance(p, RowPartition):
-        return RowPartition(moved(p.splits, "strict"))
-    return BlockPartition(moved(p.sizes, "strict"), axes=p.axes, bound=p.bound)
-
-
-def host(x: Any) -> Any:
-    """A RaggedArray of any library on NumPy."""
-    if not type(x.values).__module__.startswith("array_api_strict"):
-        return ra.asarray(x, xp="numpy")
-    return ra.from_nested_row_splits(np.from_dlpack(x.values), [np.from_dlpack(s) for s in x.nested_row_splits])
 
 
 def facts(x: Any) -> Any:
@@ -98,7 +85,7 @@ def facts(x: Any) -> Any:
     if isinstance(x, list | tuple):
         return [facts(y) for y in x]
     if not isinstance(x, RaggedArray):
-        return np.from_dlpack(x) if type(x).__module__.startswith("array_api_strict") else x
+        return host(x) if hasattr(x, "dtype") else x
     arrays = [getattr(p, name, None) for p in x.partitions for name in ("splits", "sizes", "strides", "offsets")]
     assert all(str(a.dtype).rpartition(".")[2] in ("int32", "int64") for a in arrays if a is not None)
     x = ra.compact(ra.contiguous(host(x)))

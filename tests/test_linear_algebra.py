@@ -13,6 +13,8 @@ import pytest
 import raggedarray as ra
 from raggedarray import BlockPartition, BucketPlan, RaggedArray, ragged
 
+from .harness.compare import assert_components
+
 RNG = np.random.default_rng(1)
 SIZES = {
     "one": [(2, 3, 4), (0, 2, 5), (4, 1, 1), (2, 0, 3), (3, 3, 2)],
@@ -115,11 +117,7 @@ def norm(a: np.ndarray, ord: Any) -> Any:
 
 
 def check(got: Any, want: list[Any], what: str = "", rtol: float = 1e-6) -> None:
-    got = ra.asarray(got, xp="numpy").unbind() if isinstance(got, RaggedArray) else np.asarray(got)
-    assert len(got) == len(want), what
-    for i, (g, w) in enumerate(zip(got, want, strict=True)):
-        assert np.shape(g) == np.shape(w), (what, i, np.shape(g), np.shape(w))
-        np.testing.assert_allclose(g, w, rtol=rtol, atol=1e-7, err_msg=f"{what} component {i}")
+    assert_components(got, want, rtol, 1e-7, what)
 
 
 def wanted(case: Case, batch: str) -> list[Any]:

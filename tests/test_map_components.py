@@ -2,14 +2,16 @@
 
 from typing import Any
 
-import array_api_strict
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import raggedarray as ra
-from raggedarray import BlockPartition, BucketPlan, RaggedArray, ragged
+from raggedarray import BucketPlan, RaggedArray, ragged
+
+from .harness.compare import assert_components
+from .harness.ways import strict
 
 RNG = np.random.default_rng(0)
 SHAPES = [(2, 3), (0, 2), (4, 1), (2, 3), (1, 0)]
@@ -18,24 +20,7 @@ ROWS = [RNG.normal(size=(n, 2)).astype("float32") for n in (3, 0, 1, 4)]
 NESTED = [[np.arange(3.0), np.arange(1.0)], [], [np.arange(2.0)]]
 
 
-def same(got: Any, want: list[np.ndarray], rtol: float = 1e-5) -> None:
-    got = got.to("numpy").unbind() if isinstance(got, RaggedArray) else np.asarray(got)
-    assert len(got) == len(want)
-    for g, w in zip(got, want, strict=True):
-        assert np.shape(g) == np.shape(w)
-        np.testing.assert_allclose(g, w, rtol=rtol, atol=1e-6)
-
-
-def strict(x: RaggedArray) -> RaggedArray:
-    """The same in array-api-strict."""
-    as_array = array_api_strict.asarray
-    moved: list[Any] = [
-        BlockPartition(as_array(p.sizes), axes=p.axes, bound=p.bound)
-        if isinstance(p, BlockPartition)
-        else ra.RowPartition(as_array(p.splits))
-        for p in x.partitions
-    ]
-    return RaggedArray(as_array(x.values), tuple(moved))
+same = assert_components
 
 
 @pytest.mark.parametrize("xp", ["numpy", "jax"])

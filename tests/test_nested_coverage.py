@@ -19,6 +19,7 @@ from raggedarray import RaggedArray
 from . import oracle
 from .coverage_recipes import BLOCKS, ITEM, RECIPES, ROWS, UNCOVERED, Operand, Recipe, Shapes
 from .harness.day import nightly_unless
+from .harness.ways import on_jax
 
 SCRIPT = Path(__file__).parent.parent / "docs" / "_ext" / "nested_coverage.py"
 NARROW = {"float64": "float32", "int64": "int32", "complex128": "complex64"}
@@ -47,7 +48,7 @@ def placed(data: Any, shapes: Shapes, on: str) -> Any:
         items = [a.astype(NARROW.get(a.dtype.name, a.dtype)) for a in items]
         if not isinstance(data, list):
             return jax.numpy.asarray(items[0])
-        return ra.testing.poison(ra.asarray(ra.ragged(items, item_shape=item(shapes)), xp="jax", capacity=12))
+        return on_jax(ra.ragged(items, item_shape=item(shapes)), 12)
     return ra.ragged(data, item_shape=item(shapes)) if isinstance(data, list) else data
 
 

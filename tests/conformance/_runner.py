@@ -18,6 +18,8 @@ import numpy as np
 import raggedarray as ra
 from raggedarray import RaggedArray
 
+from ..harness.ways import on_jax
+
 CASES = Path(__file__).parent / "cases"
 ERRORS = {"ValueError": ValueError, "TypeError": TypeError, "IndexError": IndexError, "OverflowError": OverflowError}
 ERRORS["DynamicShapeError"] = ra.DynamicShapeError
@@ -63,21 +65,19 @@ def build(value: Any, xp: str, slack: bool) -> Any:
     if "blocks" in value:
         items = [_array(b["values"], (len(b["values"]),), value["dtype"]).reshape(b["shape"]) for b in value["blocks"]]
         x = ra.ragged(items, item_shape=(None,) * items[0].ndim)
-        if xp == "jax":
-            x = ra.asarray(x, xp="jax", capacity=x.capacity + 3)
-        elif slack:
-            x = ra.with_capacity(x, x.capacity + 3)
-        return ra.testing.poison(x) if slack or xp == "jax" else x
+        return placed(x, (x.capacity + 3,), xp, slack)
     spec = value["ragged"]
     n = spec["row_splits"][-1][-1]
     values = _array(spec["values"], (n, *spec["inner_shape"]), spec["dtype"])
     x = ra.from_nested_row_splits(values, [np.asarray(s, dtype=np.int32) for s in spec["row_splits"]])
+    return placed(x, tuple(c + 3 for c in (*(len(s) - 1 for s in spec["row_splits"][1:]), n)), xp, slack)
+
+
+def placed(x: RaggedArray, sizes: tuple[int, ...], xp: str, slack: bool) -> RaggedArray:
+    """On JAX over so many slots, on NumPy with slack too if asked for; slack is poisoned."""
     if xp == "jax":
-        sizes = tuple(c + 3 for c in (*(len(s) - 1 for s in spec["row_splits"][1:]), n))
-        x = ra.asarray(x, xp="jax", capacity=sizes)
-    elif slack:
-        x = ra.with_capacity(x, n + 3)
-    return ra.testing.poison(x) if slack or xp == "jax" else x
+        return on_jax(x, sizes)
+    return ra.testing.poison(ra.with_capacity(x, sizes[-1])) if slack else x
 
 
 def function(call: str) -> Any:

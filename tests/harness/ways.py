@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 import raggedarray as ra
-from raggedarray import RaggedArray, RowPartition
+from raggedarray import RaggedArray
 
 from .programs import jitted
 
@@ -32,13 +32,7 @@ class Way:
             entries = (*(p.nrows for p in x.partitions[1:]), x.capacity)
             return ra.asarray(x, xp="jax", capacity=entries)
         read_only(x.values)
-        if self.name == "strict":
-            xp = array_api_strict
-            partitions = tuple(
-                RowPartition(xp.asarray(p.splits)) if isinstance(p, RowPartition) else p for p in x.partitions
-            )
-            return RaggedArray(xp.asarray(x.values), partitions)
-        return x
+        return strict(x) if self.name == "strict" else x
 
     def dense(self, x: Any) -> Any:
         if self.jax and isinstance(x, np.ndarray | np.generic):
@@ -53,6 +47,17 @@ class Way:
 
     def __repr__(self) -> str:
         return f"{self.name}-{self.fill if self.slack else 'exact'}"
+
+
+def strict(x: RaggedArray) -> RaggedArray:
+    """The same in array-api-strict."""
+    asarray = array_api_strict.asarray
+    return RaggedArray(asarray(x.values), tuple(p.map_arrays(asarray) for p in x.partitions))
+
+
+def on_jax(x: RaggedArray, capacity: int | tuple[int, ...]) -> RaggedArray:
+    """The same on JAX, over so many slots; slack is poisoned."""
+    return ra.testing.poison(ra.asarray(x, xp="jax", capacity=capacity))
 
 
 def read_only(a: np.ndarray) -> None:
