@@ -10,7 +10,7 @@ from typing import Any
 
 from .._errors import error_text
 from .._typing import Array
-from ..backends import Kernels, is_half, kernels, kind, namespace
+from ..backends import is_half, kernels, kind, namespace
 from ..engine.components.form import Sizes
 
 Step = tuple[str, int, int | None]
@@ -18,7 +18,7 @@ Step = tuple[str, int, int | None]
 
 
 def body(
-    k: Kernels, stacks: tuple[Array, ...], sizes: tuple[Sizes, ...], extras: Any, *,
+    stacks: tuple[Array, ...], sizes: tuple[Sizes, ...], *,
     steps: tuple[Step, ...], inverse: bool, scale: str,
 ) -> tuple[Array, ...]:  # fmt: skip
     """Transform along some axes of each component, one after the other."""
@@ -27,9 +27,9 @@ def body(
     xp = namespace(x)
     now = list(sizes[0])
     factor: Any = 1.0
-    for how, axis, given in steps:
-        size = given_size(how, now[axis], given)
-        if given is not None:
+    for how, axis, asked in steps:
+        size = transform_size(how, now[axis], asked)
+        if asked is not None:
             x = fill(x, axis + 1, size if how != "h" else size // 2 + 1)
         x = xp.moveaxis(x, axis + 1, -1)
         x = _along(x, how, size, x.shape[-1], inverse)
@@ -47,10 +47,10 @@ def wide(x: Array) -> Array:
     return x if kind(x.dtype) in ("float", "complex") else xp.astype(x, kernels(x).dtype("float64", x))
 
 
-def given_size(how: str, size: Any, given: int | None) -> Any:
+def transform_size(how: str, size: Any, asked: int | None) -> Any:
     """The length ``n`` of a transform: of its real side, where one side has half of the terms."""
-    if given is not None:
-        return given
+    if asked is not None:
+        return asked
     if how != "h":
         return size
     return max(2 * (size - 1), 0) if isinstance(size, int) else _at_least_0(2 * (size - 1))
@@ -144,10 +144,10 @@ def _hermitian(x: Array, size: Array, longest: int) -> Array:
     mirrored = at > n // 2
     source = xp.where(mirrored, n - at, at)
     source = xp.clip(source, 0, max(length - 1, 0)) + xp.zeros((*x.shape[:-1], 1), dtype=size.dtype)
-    found = xp.take_along_axis(x, source, axis=-1)
+    terms = xp.take_along_axis(x, source, axis=-1)
     alone = (at == 0) | (2 * at == n)
-    found = xp.where(alone, xp.astype(xp.real(found), x.dtype), xp.where(mirrored, xp.conj(found), found))
-    return xp.where(at < n, found, xp.zeros_like(found))
+    terms = xp.where(alone, xp.astype(xp.real(terms), x.dtype), xp.where(mirrored, xp.conj(terms), terms))
+    return xp.where(at < n, terms, xp.zeros_like(terms))
 
 
 def chirp(x: Array, size: Array, inverse: bool) -> Array:
@@ -164,8 +164,7 @@ def chirp(x: Array, size: Array, inverse: bool) -> Array:
     at = xp.arange(length, dtype=size.dtype)[None, :]
     turn = xp.astype((at * at) % (2 * n), _real(x)) / xp.astype(n, _real(x))
     w = xp.exp(xp.astype(turn, x.dtype) * (1j * math.pi if inverse else -1j * math.pi))
-    there = at < n
-    back = xp.where(there, xp.conj(w), xp.zeros_like(w))
+    back = xp.where(at < n, xp.conj(w), xp.zeros_like(w))
     total = 1 << (2 * length - 2).bit_length()
     gap = xp.zeros((back.shape[0], total - 2 * length + 1), dtype=x.dtype)
     kernel = xp.fft.fft(xp.concat((back, gap, xp.flip(back[:, 1:], axis=1)), axis=1))

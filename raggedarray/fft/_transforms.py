@@ -9,12 +9,13 @@ from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import kernels, kind, namespace
 from ..engine.broadcast.rows import to_common_backend
-from ..engine.components.buckets import Work
+from ..engine.components.apply import StackFunction, apply_in_buckets
+from ..engine.components.buckets import Shapes, ShapesOf
 from ..engine.components.form import Form, Sizes, form_of, reassemble
 from ..engine.packing import contiguous
 from ..engine.reduce import normal_axes
 from ..structure.blocks import Elements, addresses, elements, extents
-from ._dft import Step, body, given_size, result_size
+from ._dft import Step, body, result_size, transform_size
 
 KINDS = {"fft": "c", "ifft": "c", "fftn": "c", "ifftn": "c", "rfft": "r", "rfftn": "r", "irfft": "h", "irfftn": "h",
          "hfft": "h", "ihfft": "r"}  # fmt: skip
@@ -25,15 +26,15 @@ def _component_axes(x: RaggedArray, axes: Any) -> tuple[int, ...]:
     depth = len(x.partitions)
     if axes is None:
         return tuple(range(x.ndim - depth))
-    found: tuple[int, ...] = ()
+    positive: tuple[int, ...] = ()
     for a in (axes,) if isinstance(axes, int) else axes:
-        found = (*found, *normal_axes(a, x.ndim))
-    if len(set(found)) < len(found):
+        positive = (*positive, *normal_axes(a, x.ndim))
+    if len(set(positive)) < len(positive):
         raise ValueError(error_text("different axes", f"{tuple(axes)}", "Name each once."))
-    if any(a < depth for a in found):
-        got = str(next(a for a in found if a < depth))
+    if any(a < depth for a in positive):
+        got = str(next(a for a in positive if a < depth))
         raise ValueError(error_text(f"axes from {depth} to {x.ndim - 1}", got, "Name axes of the components."))
-    return tuple(a - depth for a in found)
+    return tuple(a - depth for a in positive)
 
 
 def transform(
@@ -73,31 +74,33 @@ def _steps(how: str, along: tuple[int, ...], s: tuple[int, ...] | None) -> tuple
 
 def _flat(values: Array, *, width: int, options: Any) -> Array:
     """Along inner axes: slots are alike, whatever they hold."""
-    given = dict(options)
-    given["steps"] = tuple((how, axis - width, n) for how, axis, n in given["steps"])
-    return body(kernels(values), (values,), (tuple(values.shape[1:]),), (), **given)[0]
+    static = dict(options)
+    static["steps"] = tuple((how, axis - width, n) for how, axis, n in static["steps"])
+    return body((values,), (tuple(values.shape[1:]),), **static)[0]
 
 
 def _in_components(form: Form, steps: tuple[Step, ...], bucket: Any, static: Any) -> Any:
     fixed = {a: n // 2 + 1 if how == "h" else n for how, a, n in steps if n is not None}
-    ragged = [r for r, n in enumerate(form.block.axes) if n is None]
+    axes = form.block.axes
+    ragged = [r for r, n in enumerate(axes) if n is None]
 
-    def shapes(key: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        each = iter(key)
-        own = [next(each) if n is None else n for n in form.block.axes]
-        return (tuple(fixed.get(r, n) if r in ragged else n for r, n in enumerate(own)),)
+    def cut_or_filled(sizes: tuple[int, ...]) -> Shapes:
+        of_axis = dict(zip(ragged, sizes, strict=True)) | fixed
+        return (tuple(of_axis[r] if n is None else n for r, n in enumerate(axes)),)
 
     def rule(sizes: list[Sizes]) -> list[Sizes]:
         now = list(sizes[0])
         for how, axis, n in steps:
-            now[axis] = result_size(how, given_size(how, now[axis], n))
+            now[axis] = result_size(how, transform_size(how, now[axis], n))
         return [tuple(now)]
 
-    work = Work(
-        body, [form], rule, shapes=shapes, bucket=bucket, static=static,
-        whole=all(r in fixed for r in ragged), views=not any(r in fixed for r in ragged),
-    )  # fmt: skip
-    return work.run()[0]
+    shapes: Shapes | ShapesOf | None = None
+    if all(r in fixed for r in ragged):
+        shapes = cut_or_filled((0,) * len(ragged))
+    elif any(r in fixed for r in ragged):
+        shapes = cut_or_filled
+    (result,) = apply_in_buckets(StackFunction(body, static), (form,), rule, shapes=shapes, bucket=bucket)
+    return result
 
 
 def shifted(name: str, x: RaggedArray, axes: int | Sequence[int] | None) -> Any:

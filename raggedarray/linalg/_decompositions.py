@@ -40,7 +40,7 @@ def cholesky(x: Any, /, *, upper: bool = False, bucket: Any = None) -> Any:
     if not any_ragged(x):
         return dense("cholesky", x, upper=upper)
     options = (("upper", bool(upper)),)
-    return of_matrices("cholesky", (x,), same, bucket=bucket, capacity=None, square=True, options=options)[0]
+    return of_matrices("cholesky", (x,), same, bucket=bucket, square=True, options=options)[0]
 
 
 def eigh(x: Any, /, *, bucket: Any = None) -> EighResult:
@@ -56,7 +56,7 @@ def eigh(x: Any, /, *, bucket: Any = None) -> EighResult:
         return [sizes[0][:-1], sizes[0]]
 
     options = (("vectors", True),)
-    return EighResult(*of_matrices("eigh", (x,), rule, bucket=bucket, capacity=None, square=True, options=options))
+    return EighResult(*of_matrices("eigh", (x,), rule, bucket=bucket, square=True, options=options))
 
 
 def eigvalsh(x: Any, /, *, bucket: Any = None) -> Any:
@@ -72,7 +72,7 @@ def eigvalsh(x: Any, /, *, bucket: Any = None) -> Any:
         return [sizes[0][:-1]]
 
     options = (("vectors", False),)
-    return of_matrices("eigh", (x,), rule, bucket=bucket, capacity=None, square=True, options=options)[0]
+    return of_matrices("eigh", (x,), rule, bucket=bucket, square=True, options=options)[0]
 
 
 def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced", bucket: Any = None) -> QRResult:
@@ -93,7 +93,7 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced", bucket: A
         k = m if mode == "complete" else smaller(m, n)
         return [(*lead, m, k), (*lead, k, n)]
 
-    return QRResult(*of_matrices("qr", (x,), rule, bucket=bucket, capacity=None, options=(("mode", mode),)))
+    return QRResult(*of_matrices("qr", (x,), rule, bucket=bucket, options=(("mode", mode),)))
 
 
 def svd(x: Any, /, *, full_matrices: bool = True, bucket: Any = None) -> SVDResult:
@@ -114,7 +114,7 @@ def svd(x: Any, /, *, full_matrices: bool = True, bucket: Any = None) -> SVDResu
         return [(*lead, m, m if full_matrices else k), (*lead, k), (*lead, n if full_matrices else k, n)]
 
     options = (("full", bool(full_matrices)),)
-    return SVDResult(*of_matrices("svd", (x,), rule, bucket=bucket, capacity=None, options=options))
+    return SVDResult(*of_matrices("svd", (x,), rule, bucket=bucket, options=options))
 
 
 def svdvals(x: Any, /, *, bucket: Any = None) -> Any:
@@ -130,4 +130,4 @@ def svdvals(x: Any, /, *, bucket: Any = None) -> Any:
         *lead, m, n = sizes[0]
         return [(*lead, smaller(m, n))]
 
-    return of_matrices("svdvals", (x,), rule, bucket=bucket, capacity=None)[0]
+    return of_matrices("svdvals", (x,), rule, bucket=bucket)[0]

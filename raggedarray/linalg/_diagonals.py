@@ -29,10 +29,10 @@ def diagonal_rows(x: RaggedArray, offset: int) -> Any:
     k = kernels(form.block.sizes)
     block, axes = k.call(_view, form.block, offset=offset), form.block.axes[:-2]
     count = _static(form, offset)
-    made = BlockPartition(
+    diagonals = BlockPartition(
         block[0] if count is None else block[0][:, :-1], block[1], block[2], axes=(*axes, count), bound=form.block.bound
     )
-    view = RaggedArray(form.values, (*form.above, made))
+    view = RaggedArray(form.values, (*form.above, diagonals))
     packed = contiguous(view)
     assert packed.block is not None
     if not packed.block.sizes.shape[1]:

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .._typing import Array
-from ..backends import Kernels, is_half, kernels, kind, namespace
+from ..backends import is_half, kernels, kind, namespace
 from ..engine.components.form import Sizes
 from ..engine.reduce import accumulator
 from ._svd import padded_qr, padded_svd
 
 
 def body(
-    k: Kernels, stacks: tuple[Array, ...], sizes: tuple[Sizes, ...], extras: Any, *, name: str, options: Any = ()
+    stacks: tuple[Array, ...], sizes: tuple[Sizes, ...], *, name: str, options: tuple[tuple[str, Any], ...] = ()
 ) -> tuple[Array, ...]:
     """Run function ``name``: integers as floats, halves in float32."""
     half = next((s.dtype for s in stacks if is_half(s.dtype)), None)
@@ -39,17 +39,17 @@ def extent(stack: Array, size: Sizes) -> tuple[Any, Any]:
     xp = namespace(stack)
     like = next(s for s in size if not isinstance(s, int))
     shape = stack.shape[:-2]
-    there = xp.ones(shape, dtype=xp.bool)
+    inside = xp.ones(shape, dtype=xp.bool)
     for r, s in enumerate(lead):
         if not isinstance(s, int):
             at = xp.arange(shape[r + 1], dtype=s.dtype)
             at = xp.reshape(at, (1, *(1,) * r, shape[r + 1], *(1,) * (len(shape) - r - 2)))
-            there = there & (at < xp.reshape(s, (shape[0], *(1,) * (len(shape) - 1))))
+            inside = inside & (at < xp.reshape(s, (shape[0], *(1,) * (len(shape) - 1))))
 
     def each(s: Any) -> Array:
         s = xp.full((shape[0],), s, dtype=like.dtype) if isinstance(s, int) else s
         s = xp.reshape(s, (shape[0], *(1,) * (len(shape) - 1)))
-        return xp.where(there, s, xp.zeros_like(s))[..., None, None]
+        return xp.where(inside, s, xp.zeros_like(s))[..., None, None]
 
     return each(m), each(n)
 
@@ -119,7 +119,7 @@ def _svd(stacks: Any, sizes: Any, *, full: bool) -> tuple[Array, ...]:
     return padded_svd(a, m, n, full, shifted_diagonal)
 
 
-def _svdvals(stacks: Any, sizes: Any) -> tuple[Array, ...]:
+def _svdvals(stacks: Any, _sizes: Any) -> tuple[Array, ...]:
     return (namespace(stacks[0]).linalg.svdvals(stacks[0]),)
 
 
@@ -154,11 +154,11 @@ def _rank(stacks: Any, sizes: Any, *, rtol: Any) -> tuple[Array, ...]:
     (a,) = stacks
     xp = namespace(a)
     m, n = extent(a, sizes[0])
-    found = xp.linalg.svdvals(a)
-    if not found.shape[-1]:
-        return (xp.astype(xp.sum(found, axis=-1), kernels(a).dtype("int64", a)),)
-    least = xp.max(found, axis=-1) * (tolerance(a, m, n) if rtol is None else rtol)
-    return (xp.sum(xp.astype(found > least[..., None], kernels(a).dtype("int64", a)), axis=-1),)
+    singular = xp.linalg.svdvals(a)
+    if not singular.shape[-1]:
+        return (xp.astype(xp.sum(singular, axis=-1), kernels(a).dtype("int64", a)),)
+    least = xp.max(singular, axis=-1) * (tolerance(a, m, n) if rtol is None else rtol)
+    return (xp.sum(xp.astype(singular > least[..., None], kernels(a).dtype("int64", a)), axis=-1),)
 
 
 BODIES: dict[str, Callable[..., tuple[Array, ...]]] = {

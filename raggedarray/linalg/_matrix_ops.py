@@ -8,12 +8,13 @@ from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ..engine.broadcast.rows import to_common_backend
-from ..engine.components.buckets import Rule, Work
+from ..engine.components.apply import StackFunction, apply_in_buckets
 from ..engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
+from ..engine.components.results import Rule
 from ..engine.packing import contiguous
 from ..structure.blocks import component_splits
+from ._contraction import same_sizes
 from ._matrices import body
-from ._subscripts import same_sizes
 
 
 def dense(name: str, *arrays: Any, args: tuple[Any, ...] = (), **options: Any) -> Any:
@@ -33,7 +34,6 @@ def of_matrices(
     rule: Rule,
     *,
     bucket: Any,
-    capacity: int | None,
     square: bool = False,
     options: tuple[tuple[str, Any], ...] = (),
 ) -> list[Any]:
@@ -41,15 +41,15 @@ def of_matrices(
     _, moved = to_common_backend(xs)
     lead_x = next(x for x in moved if isinstance(x, RaggedArray))
     lead = form_of(lead_x)
-    forms = [_components(x, lead, matrices=not i) for i, x in enumerate(moved)]
+    forms = tuple(_components(x, lead, matrices=not i) for i, x in enumerate(moved))
     same_structure(forms)
     first = forms[0]
     if square:
         _check_square(first)
     if all(isinstance(x, RaggedArray) for x in moved) and _inner_only(moved, forms):
-        return _on_values(name, [x for x in moved if isinstance(x, RaggedArray)], rule, options)
-    work = Work(body, forms, rule, bucket=bucket, capacity=capacity, static=(("name", name), ("options", options)))
-    return work.run()
+        return _on_values(name, [x for x in moved if isinstance(x, RaggedArray)], options)
+    function = StackFunction(body, (("name", name), ("options", options)))
+    return apply_in_buckets(function, forms, rule, bucket=bucket)
 
 
 def _components(x: Any, lead: Form, matrices: bool) -> Form:
@@ -79,7 +79,7 @@ def _check_square(form: Form) -> None:
     same_sizes(*((n, m) if isinstance(m, int) else (m, n)))
 
 
-def _inner_only(xs: list[Any], forms: list[Form]) -> bool:
+def _inner_only(xs: list[Any], forms: tuple[Form, ...]) -> bool:
     """Whether each operand's matrix or vector axes are inner axes, of slots that lie alike."""
     first = forms[0]
     return len(xs[0].inner_shape) >= 2 and all(
@@ -87,7 +87,7 @@ def _inner_only(xs: list[Any], forms: list[Form]) -> bool:
     )
 
 
-def _on_values(name: str, xs: list[RaggedArray], rule: Rule, options: Any) -> list[Any]:
+def _on_values(name: str, xs: list[RaggedArray], options: Any) -> list[Any]:
     xs = [contiguous(x) for x in xs]
     size = min(x.capacity for x in xs)
     template = next(x for x in xs if x.capacity == size)
@@ -111,7 +111,7 @@ def _flat(values: tuple[Array, ...], block: BlockPartition, *, name: str, option
             v = xp.where(mask, v, xp.reshape(safe, (*(1,) * (v.ndim - safe.ndim), *safe.shape)))
         clean.append(v)
     sizes: tuple[Sizes, ...] = tuple(tuple(v.shape[1:]) for v in clean)
-    return body(kernels(values[0]), tuple(clean), sizes, (), name=name, options=options)
+    return body(tuple(clean), sizes, name=name, options=options)
 
 
 def smaller(a: Any, b: Any) -> Any:

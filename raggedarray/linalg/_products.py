@@ -10,23 +10,21 @@ from typing import Any
 
 from .._array import RaggedArray
 from .._errors import error_text
+from .._partition import BlockPartition, RowPartition, UniformPartition
 from ..backends import is_half, namespace
 from ..engine.arguments import is_scalar
 from ..engine.broadcast.levels import same_levels
 from ..engine.broadcast.rows import to_common_backend
-from ..engine.components.form import any_ragged
+from ..engine.components.form import any_ragged, form_of
 from ..engine.plain import plain
 from ..ops.array.dtypes import result_type
 from ..ops.elementwise.arithmetic import add, conj, multiply
 from ..ops.elementwise.selection import astype
 from ..ops.manipulation.reshaping import moveaxis
 from ..ops.reduction.reduction import sum as sum_
-from ._by_subscripts import product
+from ._strategies import contract
 
 __all__ = ["addmm", "bmm", "matmul", "matrix_transpose", "mm", "mv", "tensordot", "vecdot"]
-
-BATCH, LEFT, MIDDLE, RIGHT = "ABCDEFGHIJKLMNOP", "i", "k", "j"
-ROWS = "QRSTUVWX"
 
 
 def _run(name: str, *arrays: Any, **options: Any) -> Any:
@@ -59,37 +57,55 @@ def matmul(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = No
 
 
 def _matmul(x1: Any, x2: Any, bucket: Any, capacity: int | None) -> Any:
-    _, (x1, x2) = to_common_backend((x1, x2))
-    lead = x1 if isinstance(x1, RaggedArray) else x2
+    _, operands = to_common_backend((x1, x2))
+    operands = [_matrix_rows(x, other, i) for i, (x, other) in enumerate(zip(operands, operands[::-1], strict=True))]
+    lead = next(x for x in operands if isinstance(x, RaggedArray))
     depth = len(lead.partitions)
-    ranks: list[int] = []
-    each: list[bool] = []
-    moved = []
-    for x in (x1, x2):
-        if isinstance(x, RaggedArray):
-            ranks.append(x.ndim - len(x.partitions))
-            each.append(True)
-        elif is_scalar(x) or x.ndim == 0:
-            raise ValueError(error_text("vectors and matrices", "a number", "Use `ra.multiply`."))
-        else:
-            rows = x.ndim > 2
-            if rows and x.shape[0] == 1 and lead.nrows != 1:
-                x, rows = x[0, ...], False
-            spare = x.ndim - rows
-            while spare > 2 and x.shape[int(rows)] == 1:
-                x, spare = namespace(x).squeeze(x, axis=int(rows)), spare - 1
-            ranks.append(spare)
-            each.append(rows)
-        moved.append(x)
-    batch = max(*ranks, 2) - 2
-    terms = []
-    for i, (x, rank, per_row) in enumerate(zip(moved, ranks, each, strict=True)):
-        own = BATCH[batch - max(rank - 2, 0) : batch]
-        own += (MIDDLE if rank == 1 else LEFT + MIDDLE) if i == 0 else (MIDDLE if rank == 1 else MIDDLE + RIGHT)
-        lead_letters = ROWS[:depth] if isinstance(x, RaggedArray) else ROWS[:1] if per_row else ""
-        terms.append(lead_letters + own)
-    out = ROWS[:depth] + BATCH[:batch] + (LEFT if ranks[0] > 1 else "") + (RIGHT if ranks[1] > 1 else "")
-    return product(f"{','.join(terms)}->{out}", moved, bucket, capacity)
+    parts = [_levels_and_rank(x, lead) for x in operands]
+    batch = max(*(rank for _, _, rank in parts), 2) - 2
+    first = max(levels for _, levels, _ in parts)
+    left, middle, right = (first + batch + i for i in range(3))
+    axes = []
+    for own, (_, levels, rank) in zip(((left, middle), (middle, right)), parts, strict=True):
+        stack = range(first + batch - max(rank - 2, 0), first + batch)
+        axes.append((*range(levels), *stack, *((middle,) if rank == 1 else own)))
+    kept = [axis for axis, (_, _, rank) in zip((left, right), parts, strict=True) if rank > 1]
+    out = (*range(depth), *range(first, first + batch), *kept)
+    return contract(axes, out, [x for x, _, _ in parts], bucket=bucket, capacity=capacity)
+
+
+def _levels_and_rank(x: Any, lead: RaggedArray) -> tuple[Any, int, int]:
+    """An operand without leading axes of size 1 that say nothing, its levels, and the axes of a component of it."""
+    if isinstance(x, RaggedArray):
+        return x, len(x.partitions), x.ndim - len(x.partitions)
+    if is_scalar(x) or x.ndim == 0:
+        raise ValueError(error_text("vectors and matrices", "a number", "Use `ra.multiply`."))
+    per_row = x.ndim > 2
+    if per_row and x.shape[0] == 1 and lead.nrows != 1:
+        x, per_row = x[0, ...], False
+    while x.ndim - per_row > 2 and x.shape[int(per_row)] == 1:
+        x = namespace(x).squeeze(x, axis=int(per_row))
+    return x, int(per_row), x.ndim - per_row
+
+
+def _matrix_rows(x: Any, other: Any, i: int) -> Any:
+    """Rows under a level of length 1, ``(n, 1, None)``, as matrices of one row where the other operand meets those.
+
+    It does where it has fewer levels, or is a plain matrix of one column to the left of them.
+    """
+    if not isinstance(x, RaggedArray) or x.values.ndim > 1 or len(x.partitions) < 2:
+        return x
+    *above, level, rows = x.partitions
+    if not (isinstance(level, UniformPartition) and level.length == 1 and isinstance(rows, RowPartition)):
+        return x
+    if isinstance(other, RaggedArray):
+        meets = len(other.partitions) < len(x.partitions)
+    else:
+        meets = i == 1 and not is_scalar(other) and other.ndim > 1 and other.shape[-1] == 1
+    if not meets:
+        return x
+    block = BlockPartition(form_of(x).block.sizes, axes=(1, None), bound=x.capacity)
+    return RaggedArray(x.values, (*above, block))
 
 
 def mm(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None) -> Any:
@@ -210,14 +226,14 @@ def tensordot(
     if any(i < len(x1.partitions) for i, _ in pairs) or len(pairs) > x2.ndim:
         want = f"axes from {len(x1.partitions)} to {x1.ndim - 1} of the first operand"
         raise ValueError(error_text(want, f"axes={axes}", "Name the axes with `ra.einsum`."))
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
-    first = letters[: x1.ndim]
-    second = list(letters[x1.ndim : x1.ndim + x2.ndim])
+    _, arrays = to_common_backend((x1, x2))
+    first = tuple(range(x1.ndim))
+    second = list(range(x1.ndim, x1.ndim + x2.ndim))
     for i, j in pairs:
-        second[j] = first[i]
-    met = {first[i] for i, _ in pairs}
-    out = "".join(c for c in (*first, *second) if c not in met)
-    return product(f"{first},{''.join(second)}->{out}", (x1, x2), bucket, capacity)
+        second[j] = i
+    summed = {i for i, _ in pairs}
+    out = tuple(axis for axis in (*first, *second) if axis not in summed)
+    return contract((first, tuple(second)), out, arrays, bucket=bucket, capacity=capacity)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:

@@ -6,20 +6,21 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._typing import Axis, DType
 from ..backends import kernels
-from ..engine.arguments import sizes_of
+from ..engine.arguments import is_scalar, sizes_of
 from ..engine.broadcast.levels import same_levels
+from ..engine.broadcast.rows import to_common_backend
 from ..engine.components.form import Sizes, any_ragged
 from ..engine.reduce import run
 from ..ops.elementwise.arithmetic import abs as abs_
 from ..ops.reduction.reduction import max as max_
 from ..ops.reduction.reduction import min as min_
 from ..ops.reduction.reduction import sum as sum_
-from ._by_subscripts import product
 from ._decompositions import cholesky, eigh, eigvalsh, qr, svd, svdvals
 from ._diagonals import cross_rows, diagonal_rows
 from ._matrix_ops import dense, of_matrices, same
 from ._norms import vector_norm_body
 from ._products import matmul, matrix_transpose, tensordot, vecdot
+from ._strategies import contract
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
@@ -56,7 +57,7 @@ def det(x: Any, /, *, bucket: Any = None) -> Any:
     """
     if not any_ragged(x):
         return dense("det", x)
-    return of_matrices("det", (x,), _number, bucket=bucket, capacity=None, square=True)[0]
+    return of_matrices("det", (x,), _number, bucket=bucket, square=True)[0]
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
@@ -79,7 +80,7 @@ def inv(x: Any, /, *, bucket: Any = None) -> Any:
     """
     if not any_ragged(x):
         return dense("inv", x)
-    return of_matrices("inv", (x,), same, bucket=bucket, capacity=None, square=True)[0]
+    return of_matrices("inv", (x,), same, bucket=bucket, square=True)[0]
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", bucket: Any = None) -> Any:
@@ -109,11 +110,11 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", bucket: 
     if ord not in (2, -2, "nuc"):
         want = "'fro', 'nuc', 1, 2, inf or a negative"
         raise ValueError(error_text(want, repr(ord), "Pass one of these."))
-    found = svdvals(x, bucket=bucket)
+    singular = svdvals(x, bucket=bucket)
     if ord == 2:
-        reduced = max_(found, axis=-1, initial=0)
+        reduced = max_(singular, axis=-1, initial=0)
     else:
-        reduced = sum_(found, axis=-1) if ord == "nuc" else min_(found, axis=-1)
+        reduced = sum_(singular, axis=-1) if ord == "nuc" else min_(singular, axis=-1)
     if not keepdims:
         return reduced
     if isinstance(reduced, RaggedArray):
@@ -130,7 +131,7 @@ def matrix_power(x: Any, n: int, /, *, bucket: Any = None) -> Any:
     if not any_ragged(x):
         return dense("matrix_power", x, args=(n,))
     options = (("n", n),)
-    return of_matrices("matrix_power", (x,), same, bucket=bucket, capacity=None, square=True, options=options)[0]
+    return of_matrices("matrix_power", (x,), same, bucket=bucket, square=True, options=options)[0]
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
@@ -143,11 +144,11 @@ def matrix_rank(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
     """
     if not any_ragged(x):
         return dense("matrix_rank", x, rtol=rtol)
-    options = (("rtol", _tolerance("matrix_rank", rtol)),)
-    return of_matrices("matrix_rank", (x,), _number, bucket=bucket, capacity=None, options=options)[0]
+    options = (("rtol", _tolerance(rtol)),)
+    return of_matrices("matrix_rank", (x,), _number, bucket=bucket, options=options)[0]
 
 
-def _tolerance(name: str, rtol: Any) -> float | None:
+def _tolerance(rtol: Any) -> float | None:
     if rtol is None or isinstance(rtol, int | float):
         return rtol
     raise TypeError(error_text("rtol, a number", type(rtol).__name__, "Pass one for all matrices."))
@@ -164,16 +165,16 @@ def outer(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = Non
     """
     if not any_ragged(x1, x2):
         return dense("outer", x1, x2)
-    terms, letters = [], ""
-    for i, (x, letter) in enumerate(((x1, "a"), (x2, "b"))):
-        depth = len(x.partitions) if isinstance(x, RaggedArray) else 0
-        if not hasattr(x, "ndim") or x.ndim != depth + 1:
+    _, operands = to_common_backend((x1, x2))
+    depths = [len(x.partitions) if isinstance(x, RaggedArray) else 0 for x in operands]
+    for i, (x, depth) in enumerate(zip(operands, depths, strict=True)):
+        if is_scalar(x) or x.ndim != depth + 1:
             got = f"shape {tuple(x.shape)} as operand {i}" if hasattr(x, "shape") else type(x).__name__
             advice = "Use `ra.einsum` for other products."
             raise ValueError(error_text("vectors in each row", got, advice))
-        letters = max(letters, "QRSTUVWX"[:depth])
-        terms.append("QRSTUVWX"[:depth] + letter)
-    return product(f"{terms[0]},{terms[1]}->{letters}ab", (x1, x2), bucket, capacity)
+    levels = max(depths)
+    axes = [(*range(depth), levels + i) for i, depth in enumerate(depths)]
+    return contract(axes, (*range(levels), levels, levels + 1), operands, bucket=bucket, capacity=capacity)
 
 
 def pinv(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
@@ -189,8 +190,8 @@ def pinv(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
         *lead, m, n = sizes[0]
         return [(*lead, n, m)]
 
-    options = (("rtol", _tolerance("pinv", rtol)),)
-    return of_matrices("pinv", (x,), rule, bucket=bucket, capacity=None, options=options)[0]
+    options = (("rtol", _tolerance(rtol)),)
+    return of_matrices("pinv", (x,), rule, bucket=bucket, options=options)[0]
 
 
 def slogdet(x: Any, /, *, bucket: Any = None) -> SlogdetResult:
@@ -205,7 +206,7 @@ def slogdet(x: Any, /, *, bucket: Any = None) -> SlogdetResult:
     def rule(sizes: list[Sizes]) -> list[Sizes]:
         return _number(sizes) * 2
 
-    return SlogdetResult(*of_matrices("slogdet", (x,), rule, bucket=bucket, capacity=None, square=True))
+    return SlogdetResult(*of_matrices("slogdet", (x,), rule, bucket=bucket, square=True))
 
 
 def solve(x1: Any, x2: Any, /, *, bucket: Any = None) -> Any:
@@ -229,7 +230,7 @@ def solve(x1: Any, x2: Any, /, *, bucket: Any = None) -> Any:
         return [sizes[1]]
 
     options = (("vector", vector),)
-    return of_matrices("solve", (x1, x2), rule, bucket=bucket, capacity=None, square=True, options=options)[0]
+    return of_matrices("solve", (x1, x2), rule, bucket=bucket, square=True, options=options)[0]
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: DType | None = None) -> Any:

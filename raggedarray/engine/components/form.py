@@ -4,6 +4,7 @@ A component has the axes of its block, which for rows is the one ragged axis, an
 components are put together here: equal sizes give a plain array, one ragged axis rows, several a packed block.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -69,7 +70,7 @@ def form_of_entries(values: Array, lead: Form) -> Form:
     return Form(flat, block, lead.above, lead.nrows, block)
 
 
-def same_structure(forms: list[Form]) -> None:
+def same_structure(forms: Sequence[Form]) -> None:
     """Raise, naming the first differing place, unless operands have the same levels above as many components."""
     first = forms[0]
     for i, form in enumerate(forms[1:], start=1):
@@ -131,11 +132,11 @@ def _column_splits(sizes: Array) -> Array:
     return k.index(splits_of(k.host(sizes)[:, 0])) if known else splits_of(sizes[:, 0])
 
 
-def packed_like(sizes: Sizes, forms: tuple[Form, ...], known: list[Sizes]) -> BlockPartition | None:
-    """The packed block of an operand with these very sizes: the same arrays."""
-    for form, mine in zip(forms, known, strict=True):
+def packed_like(sizes: Sizes, forms: tuple[Form, ...], of_operands: list[Sizes]) -> BlockPartition | None:
+    """The packed block of the operand whose sizes these are: the same arrays."""
+    for form, of_operand in zip(forms, of_operands, strict=True):
         count = len(form.block.axes)
-        pairs = zip(sizes[:count], mine, strict=False)
+        pairs = zip(sizes[:count], of_operand, strict=False)
         if block_axes(sizes) == count and all(a == b if type(a) is type(b) is int else a is b for a, b in pairs):
             bound = _bound(form)
             return form.block if form.block.is_packed and form.block.bound == bound else packed(form.block, bound)

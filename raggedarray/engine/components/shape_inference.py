@@ -5,8 +5,9 @@ size, as the two inner ones of a product must have. A size of the result that is
 the size of that axis; one that never changes is uniform; any other must be read off the results.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ...backends import Kernels
 from .form import Form, Sizes
@@ -22,23 +23,29 @@ READ = Read()
 """The one of its kind."""
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True)
+class SizeRules:
     """The rule of each result: a size, a column of the operands' sizes as ``(column,)``, or `READ`."""
 
     rules: list[tuple[Any, ...]]
     forms: tuple[Form, ...]
 
     def __call__(self, sizes: list[Sizes]) -> list[Sizes]:
-        columns = [
-            n
-            for mine, form in zip(sizes, self.forms, strict=True)
-            for n, m in zip(mine, form.block.axes, strict=False)
-            if m is None
-        ]
+        columns = ragged_sizes(sizes, self.forms)
         return [tuple(columns[n[0]] if isinstance(n, tuple) else n for n in rule) for rule in self.rules]
 
 
-def find(k: Kernels, f: Callable[..., Any], forms: list[Form], masks: bool) -> Found | Exception:
+def ragged_sizes(sizes: Iterable[Sizes], forms: tuple[Form, ...]) -> list[Any]:
+    """Those along the ragged axes of all operands, one operand after the other."""
+    return [
+        n
+        for of_operand, form in zip(sizes, forms, strict=True)
+        for n, m in zip(of_operand, form.block.axes, strict=False)
+        if m is None
+    ]
+
+
+def find(k: Kernels, f: Callable[..., Any], forms: tuple[Form, ...], masks: bool) -> SizeRules | Exception:
     """The rule of ``f``, or what it raised last."""
     count = sum(form.columns for form in forms)
     problem: Exception = ValueError("too many ragged axes")
@@ -52,7 +59,7 @@ def find(k: Kernels, f: Callable[..., Any], forms: list[Form], masks: bool) -> F
         rules = []
         for a, b in zip(one[0], two[0], strict=True):
             rules.append(tuple(_rule(m, n, classes) for m, n in zip(a, b, strict=True)))
-        return Found(rules, tuple(forms))
+        return SizeRules(rules, forms)
     return problem
 
 
@@ -65,7 +72,7 @@ def _rule(m: int, n: int, classes: list[int]) -> Any:
     return READ
 
 
-def _try(k: Kernels, f: Callable[..., Any], forms: list[Form], sizes: list[int], masks: bool) -> Any:
+def _try(k: Kernels, f: Callable[..., Any], forms: tuple[Form, ...], sizes: list[int], masks: bool) -> Any:
     each = iter(sizes)
     shapes, of_masks = [], []
     for form in forms:
@@ -92,14 +99,16 @@ def _partitions(count: int) -> Iterator[list[int]]:
     yield from sorted(grow([]), key=lambda p: -max(p, default=0))
 
 
-def from_results(shapes: list[list[tuple[int, ...]]], keys: list[tuple[int, ...]]) -> list[tuple[Any, ...]]:
+def from_results(
+    results: list[list[tuple[int, ...]]], operands: Sequence[tuple[Sizes, ...]], forms: tuple[Form, ...]
+) -> SizeRules:
     """Rules for a function that refused all trials, from the shapes of its results for each shape of the operands."""
+    keys = [ragged_sizes(shapes, forms) for shapes in operands]
     rules = []
-    for result in zip(*shapes, strict=True):
+    for shapes in zip(*results, strict=True):
         rule: list[Any] = []
-        for r in range(len(result[0])):
-            mine = [s[r] for s in result]
-            same = [c for c in range(len(keys[0])) if [key[c] for key in keys] == mine]
-            rule.append((same[0],) if same else mine[0] if len(set(mine)) == 1 else READ)
+        for sizes in zip(*shapes, strict=False):
+            columns = [c for c in range(len(keys[0])) if tuple(key[c] for key in keys) == sizes]
+            rule.append((columns[0],) if columns else sizes[0] if len(set(sizes)) == 1 else READ)
         rules.append(tuple(rule))
-    return rules
+    return SizeRules(rules, forms)

@@ -9,9 +9,10 @@ from ..._typing import Array
 from ...backends import kernels, namespace
 from ...structure.blocks import extents, pack, starts, steps
 from ..along_axis import pick_at
+from .form import Form, Sizes
 
 Body = Callable[..., tuple[Array, ...]]
-"""``body(kernels, stacks, sizes, extras, **static)``: results stacked as the operands are.
+"""``body(stacks, sizes, *shared, **static)``: results stacked as the operands are.
 
 ``sizes`` are those of each operand's components: ints, or ``int[count]`` along axes that are padded.
 """
@@ -36,18 +37,40 @@ def read(values: Array, block: BlockPartition, members: Array, shape: tuple[int,
     return pick_at(values, slot)
 
 
-def work_on(
-    values: tuple[Array, ...], blocks: tuple[BlockPartition, ...], members: Array, extras: tuple[Array, ...], *,
-    shapes: tuple[tuple[int, ...], ...], exact: bool, body: Body, options: tuple[tuple[str, Any], ...],
-) -> list[Array]:  # fmt: skip
-    """One bucket."""
+def slices(
+    forms: tuple[Form, ...], shapes: tuple[tuple[int, ...], ...], members: list[int], slots: tuple[list[int], ...]
+) -> tuple[tuple[Array, ...], tuple[Sizes, ...]]:
+    """The same for components that lie end to end, at these slots, where data can be read and slicing is free."""
+    stacks, sizes = [], []
+    for form, shape, begin in zip(forms, shapes, slots, strict=True):
+        xp, size, inner = namespace(form.values), prod(shape), tuple(form.values.shape[1:])
+        views = [xp.reshape(form.values[begin[i] : begin[i] + size, ...], (1, *shape, *inner)) for i in members]
+        stacks.append(views[0] if len(views) == 1 else xp.concat(views))
+        sizes.append((*shape, *inner))
+    return tuple(stacks), tuple(sizes)
+
+
+def read_all(
+    values: tuple[Array, ...], blocks: tuple[BlockPartition, ...], members: Array, *,
+    shapes: tuple[tuple[int, ...], ...], exact: bool,
+) -> tuple[tuple[Array, ...], tuple[Sizes, ...]]:  # fmt: skip
+    """One bucket: a stack of each operand, and the sizes of its components."""
     stacks, sizes = [], []
     for v, block, shape in zip(values, blocks, shapes, strict=True):
         k = kernels(block.sizes)
         stacks.append(read(v, block, members, shape))
-        mine = shape if exact else tuple(n if isinstance(n, int) else k.pick(n, members) for n in extents(block))
-        sizes.append((*mine, *v.shape[1:]))
-    return list(body(kernels(values[0]), tuple(stacks), tuple(sizes), extras, **dict(options)))
+        own = shape if exact else tuple(n if isinstance(n, int) else k.pick(n, members) for n in extents(block))
+        sizes.append((*own, *v.shape[1:]))
+    return tuple(stacks), tuple(sizes)
+
+
+def work_on(
+    values: tuple[Array, ...], blocks: tuple[BlockPartition, ...], members: Array, shared: tuple[Array, ...], *,
+    shapes: tuple[tuple[int, ...], ...], exact: bool, body: Body, options: tuple[tuple[str, Any], ...],
+) -> list[Array]:  # fmt: skip
+    """One bucket, read and worked on."""
+    stacks, sizes = read_all(values, blocks, members, shapes=shapes, exact=exact)
+    return list(body(stacks, sizes, *shared, **dict(options)))
 
 
 def each_of(parts: list[Array], place: Array) -> Array:

@@ -7,10 +7,13 @@ from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._typing import Array
 from ...backends import Kernels, backend, is_array, namespace
+from ...engine.arguments import sizes_of
 from ...engine.broadcast.rows import to_common_backend
-from ...engine.components.buckets import Work
+from ...engine.components.apply import read_bucket
+from ...engine.components.buckets import divide
 from ...engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
-from ...engine.components.shape_inference import READ, Found, find, from_results
+from ...engine.components.results import Rule, put_back
+from ...engine.components.shape_inference import READ, SizeRules, find, from_results
 
 __all__ = ["map_components"]
 
@@ -58,23 +61,58 @@ def map_components(
         raise TypeError(error_text("a RaggedArray among the operands", got, "Call `f` itself."))
     k, moved = to_common_backend(xs)
     lead = form_of(next(x for x in moved if isinstance(x, RaggedArray)))
-    forms = [form_of(x) if isinstance(x, RaggedArray) else _entries(x, lead, i) for i, x in enumerate(moved)]
+    forms = tuple(form_of(x) if isinstance(x, RaggedArray) else _entries(x, lead, i) for i, x in enumerate(moved))
     same_structure(forms)
     if bucket is None:
         want = "bucket 'exact', 'padded' or a BucketPlan"
         raise ValueError(error_text(want, "None", "Pass `bucket=` one of these."))
-    masks = bucket != "exact"
-    work = _Mapped(f, forms, masks, shape, bucket, capacity)
-    shapes = None if shape is not None else find(k, f, forms, masks)
-    if isinstance(shapes, Exception) and masks:
+    masked = bucket != "exact"
+    buckets = divide(forms, bucket)
+    inferred = None if shape is not None else find(k, f, forms, masked)
+    if isinstance(inferred, Exception) and masked:
         advice = "Pass `shape=`, a function of the sizes."
-        raise ValueError(error_text("a function whose sizes can be found by trying", repr(shapes), advice)) from shapes
-    if masks and isinstance(shapes, Found) and any(n is READ for rule in shapes.rules for n in rule):
+        raise ValueError(error_text("a function whose sizes can be found by trying", repr(inferred), advice)) from inferred
+    if masked and isinstance(inferred, SizeRules) and any(n is READ for rule in inferred.rules for n in rule):
         advice = "Pass `shape=`, a function of the sizes."
         raise ValueError(error_text("sizes that follow those of an operand", "others", advice))
-    work.found = shapes
-    leaves = work.run()
-    return _tree(work.structure, leaves)
+    parts = []
+    for b in buckets.each:
+        leaves, structure = _applied(k, f, forms, read_bucket(forms, buckets, b), masked)
+        parts.append(leaves)
+    rule: Rule
+    if shape is not None:
+        rule = _rule_of(shape, structure, len(parts[0]))
+    elif isinstance(inferred, SizeRules):
+        rule = inferred
+    else:
+        results = [[tuple(a.shape[1:]) for a in part] for part in parts]
+        rule = from_results(results, [b.shapes for b in buckets.each], forms)
+    return _tree(structure, put_back(forms, buckets, parts, rule, None if capacity is None else sizes_of(capacity)))
+
+
+def _applied(
+    k: Kernels, f: Callable[..., Any], forms: tuple[Form, ...], bucket: Any, masked: bool
+) -> tuple[list[Array], Any]:
+    """What ``f`` gives for each component of a bucket, stacked, and the tree that one result is."""
+    stacks, sizes = bucket
+    masks = [_mask(s, n[: len(form.block.axes)]) for form, s, n in zip(forms, stacks, sizes, strict=True) if masked]
+    leaves, structure = k.each(f)(*stacks, *masks)
+    if not leaves or not all(map(is_array, leaves)):
+        got = ", ".join(type(x).__name__ for x in leaves[:3] if not is_array(x)) or "nothing"
+        raise TypeError(error_text("a function that gives arrays", got, "Return arrays from it."))
+    return leaves, structure
+
+
+def _rule_of(shape: Callable[..., Any], structure: Any, count: int) -> Rule:
+    """The rule that the user gives: one tuple where the result is a bare array, else one for each."""
+    leaf = object()
+    bare = count == 1 and _tree(structure, [leaf]) is leaf
+
+    def rule(sizes: list[Sizes]) -> list[Sizes]:
+        result = shape(*sizes)
+        return [tuple(result)] if bare else [tuple(s) for s in result]
+
+    return rule
 
 
 def _tree(structure: Any, leaves: list[Any]) -> Any:
@@ -88,39 +126,6 @@ def _entries(x: Any, lead: Form, i: int) -> Form:
         got = f"shape {tuple(x.shape)}" if is_array(x) else repr(x)
         raise ValueError(error_text(want, f"{got} as operand {i}", "Close over what is the same for all."))
     return form_of_entries(x, lead)
-
-
-class _Mapped(Work):
-    """The work, and the tree of results once it is known."""
-
-    def __init__(
-        self, f: Callable[..., Any], forms: list[Form], masks: bool, shape: Any, bucket: Any, capacity: Any
-    ) -> None:
-        super().__init__(self._apply, forms, self._rule, bucket=bucket, capacity=capacity, inline=True)
-        self._f, self._masks, self._shape = f, masks, shape
-        self.found: Any = None
-        self.structure: Any = None
-
-    def _apply(self, k: Kernels, stacks: Any, sizes: Any, extras: Any) -> tuple[Array, ...]:
-        masks: list[Array] = []
-        if self._masks:
-            for form, stack, own_sizes in zip(self.forms, stacks, sizes, strict=True):
-                masks.append(_mask(stack, own_sizes[: len(form.block.axes)]))
-        leaves, self.structure = k.each(self._f)(*stacks, *masks)
-        if not leaves or not all(map(is_array, leaves)):
-            got = ", ".join(type(x).__name__ for x in leaves[:3] if not is_array(x)) or "nothing"
-            raise TypeError(error_text("a function that gives arrays", got, "Return arrays from it."))
-        return tuple(leaves)
-
-    def _rule(self, sizes: list[Sizes]) -> list[Sizes]:
-        if isinstance(self.found, Found):
-            return self.found(sizes)
-        if self._shape is None:
-            rules = from_results([list(s) for s in self.result_shapes], self.keys)
-            return Found(rules, self.forms)(sizes)
-        result = self._shape(*sizes)
-        alone = _tree(self.structure, [self]) is self if len(self.result_shapes[0]) == 1 else False
-        return [tuple(result)] if alone else [tuple(s) for s in result]
 
 
 def _mask(stack: Array, sizes: Sizes) -> Array:
