@@ -68,11 +68,13 @@ def map_components(
         raise ValueError(error_text(want, "None", "Pass `bucket=` one of these."))
     masked = bucket != "exact"
     buckets = divide(forms, bucket)
-    inferred = None if shape is not None else find(k, f, forms, masked)
-    if isinstance(inferred, Exception) and masked:
+    size_rules = None if shape is not None else find(k, f, forms, masked)
+    if isinstance(size_rules, Exception) and masked:
         advice = "Pass `shape=`, a function of the sizes."
-        raise ValueError(error_text("a function whose sizes can be found by trying", repr(inferred), advice)) from inferred
-    if masked and isinstance(inferred, SizeRules) and any(n is READ for rule in inferred.rules for n in rule):
+        raise ValueError(
+            error_text("a function whose sizes can be found by trying", repr(size_rules), advice)
+        ) from size_rules
+    if masked and isinstance(size_rules, SizeRules) and any(n is READ for rule in size_rules.rules for n in rule):
         advice = "Pass `shape=`, a function of the sizes."
         raise ValueError(error_text("sizes that follow those of an operand", "others", advice))
     parts = []
@@ -82,8 +84,8 @@ def map_components(
     rule: Rule
     if shape is not None:
         rule = _rule_of(shape, structure, len(parts[0]))
-    elif isinstance(inferred, SizeRules):
-        rule = inferred
+    elif isinstance(size_rules, SizeRules):
+        rule = size_rules
     else:
         results = [[tuple(a.shape[1:]) for a in part] for part in parts]
         rule = from_results(results, [b.shapes for b in buckets.each], forms)
