@@ -20,7 +20,7 @@ from ._errors import DynamicShapeError, error_text
 from ._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, partition_shape
 from ._protocols import Operators
 from ._typing import Array, DType, Namespace, Shape
-from .backends import Kernels, is_array, kernels, namespace, register
+from .backends import Kernels, is_array, is_numpy, kernels, namespace, register
 from .structure import sizes as _structure
 from .structure.blocks import known_total, pack, packed
 from .structure.levels import library, used_slots
@@ -214,8 +214,8 @@ class RaggedArray(Operators):
             slots = f"at least {need}" if known else f"{self.capacity}"
             what = f"shape {tuple(values.shape)}" if is_array(values) else type(values).__name__
             raise ValueError(error_text(f"{slots} slots", what, "Keep the first axis.", op="with_values"))
-        k = kernels(library(self.partitions, values))
-        values = values if kernels(values) is not k and k.name == "numpy" else k.asarray(values)
+        like = library(self.partitions, values)
+        values = values if is_numpy(like) and not is_numpy(values) else kernels(like).asarray(values)
         values = values if over is False else fill_unless(values, ~overflow(self.partitions, self.capacity))
         return RaggedArray(_structure.mask_gradient(self.partitions, values), self.partitions)
 

@@ -10,7 +10,7 @@ from typing import Any
 from ._array import RaggedArray
 from ._errors import error_text
 from ._partition import Partition, block_of
-from .backends import backend, is_array, register
+from .backends import is_array, register, transforms
 from .engine.trees import is_inexact, is_ragged, values_of
 from .structure.levels import library
 
@@ -56,10 +56,10 @@ def split(tree: Any, /) -> tuple[Any, Any]:
     >>> ra.params.merge(trainable, structure)["table"].tolist()
     [[1.0, 2.0], [3.0]]
     """
-    jax: Any = backend("jax")
-    leaves, form = jax.flatten(tree, is_ragged)
+    trees = transforms()
+    leaves, form = trees.flatten(tree, is_ragged)
     trainable = [values_of(leaf) if is_inexact(leaf) else None for leaf in leaves]
-    return jax.unflatten(form, trainable), jax.unflatten(form, [_rest(leaf) for leaf in leaves])
+    return trees.unflatten(form, trainable), trees.unflatten(form, [_rest(leaf) for leaf in leaves])
 
 
 def _rest(leaf: Any) -> Any:
@@ -85,15 +85,15 @@ def merge(trainable: Any, structure: Any, /) -> Any:
     >>> np.asarray(jax.grad(loss)(trainable)["w"])[:3]
     array([2., 4., 6.], dtype=float32)
     """
-    jax: Any = backend("jax")
-    values, form = jax.flatten(trainable, _is_none)
-    rest, other = jax.flatten(structure, _is_rest)
+    trees = transforms()
+    values, form = trees.flatten(trainable, _is_none)
+    rest, other = trees.flatten(structure, _is_rest)
     if form != other:
         what = f"{form} and {other}"
         raise ValueError(
             error_text("both trees of one `params.split`", what, "Split the tree again.", op="params.merge")
         )
-    return jax.unflatten(form, [_merged(v, r) for v, r in zip(values, rest, strict=True)])
+    return trees.unflatten(form, [_merged(v, r) for v, r in zip(values, rest, strict=True)])
 
 
 def _is_none(x: Any) -> bool:
@@ -139,6 +139,6 @@ def labels(tree: Any, /) -> Any:
     >>> tree.leaves(ra.params.labels({"steps": 3, "table": ragged([[1.0, 2.0], [3.0]])}))
     ['frozen', 'trainable', 'frozen']
     """
-    jax: Any = backend("jax")
-    leaves, form = jax.flatten(tree)
-    return jax.unflatten(form, ["trainable" if is_inexact(leaf) else "frozen" for leaf in leaves])
+    trees = transforms()
+    leaves, form = trees.flatten(tree)
+    return trees.unflatten(form, ["trainable" if is_inexact(leaf) else "frozen" for leaf in leaves])

@@ -14,12 +14,13 @@ def kind(dtype: DType) -> str:
 
 @cache
 def _kind(cls: Any, dtype: DType) -> str:
-    text = _name(dtype)
+    text = dtype_name(dtype)
     text = "float" if text.startswith(("bfloat", "float8")) else text.rstrip("_0123456789")
     return text if text in ("bool", "int", "uint", "float", "complex") else "other"
 
 
-def _name(dtype: DType) -> str:
+def dtype_name(dtype: DType) -> str:
+    """``float32`` and the like, of a dtype of any library."""
     return str(getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype)).rsplit(".", 1)[-1]
 
 
@@ -30,4 +31,4 @@ def is_half(dtype: DType) -> bool:
 
 @cache
 def _is_half(cls: Any, dtype: DType) -> bool:
-    return kind(dtype) == "float" and _name(dtype) not in ("float32", "float64", "float128", "longdouble")
+    return kind(dtype) == "float" and dtype_name(dtype) not in ("float32", "float64", "float128", "longdouble")

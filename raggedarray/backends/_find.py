@@ -1,36 +1,90 @@
-"""Which library an array is of: its kernels and its standard namespace."""
+"""Which backend an array has, and what a backend has of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from array_api_compat import array_namespace
 from numpy.ma import MaskedArray
 
 from .._errors import error_text
 from .._typing import Array, Namespace
-from ._protocol import Kernels
+from ._protocol import Kernels, Transforms
+from ._standard import Standard
 
-_MODULE = {"array_api_compat.numpy": "numpy", "numpy": "numpy", "jax.numpy": "jax"}
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_MODULES = {"array_api_compat.numpy": "numpy", "numpy": "numpy", "jax.numpy": "jax"}
+_REGISTERED: dict[str, Kernels] = {}
+"""Backends by the name of the standard namespace: those that were registered, and `Standard` for the rest."""
 
-_FOUND: dict[type, tuple[Kernels, Namespace]] = {}
+_KERNELS: dict[type, Kernels] = {}
+_IMPLEMENTATIONS: dict[tuple[Kernels, Callable[..., Any]], Callable[..., Any]] = {}
+"""A module takes microseconds to say that it has no such name."""
 
 
 @cache
 def backend(name: str) -> Kernels:
-    """The backend module of this name."""
+    """The backend module of this name: ``numpy`` or ``jax``."""
     return cast(Kernels, import_module(f".{name}", __package__))
 
 
-def _find(x: Array) -> tuple[Kernels, Namespace]:
-    found = _FOUND.get(type(x))
-    if found is None:
+def register_backend(namespace: str, kernels: Kernels) -> None:
+    """Run arrays of the library whose standard namespace has this name on a backend of another package.
+
+    ``kernels`` is a module, or any object, with the facts and functions of `Kernels`. What it has by the name of a
+    function of `generic` is taken instead of that.
+    """
+    _REGISTERED[namespace] = kernels
+    _KERNELS.clear()
+
+
+def kernels(x: Array) -> Kernels:
+    """The backend of ``x``: that of its library, or `Standard` for one that has none."""
+    try:
+        return _KERNELS[type(x)]
+    except KeyError:
         need_plain(x)
-        xp = array_namespace(x)
-        found = _FOUND[type(x)] = (backend(_MODULE.get(xp.__name__, "generic")), xp)
-    return found
+        _KERNELS[type(x)] = of_library = _of_library(array_namespace(x))
+        return of_library
+
+
+def _of_library(xp: Namespace) -> Kernels:
+    name = xp.__name__
+    if name not in _REGISTERED:
+        _REGISTERED[name] = backend(_MODULES[name]) if name in _MODULES else Standard(xp)
+    return _REGISTERED[name]
+
+
+def namespace(x: Array) -> Namespace:
+    """The standard namespace of ``x``."""
+    return kernels(x).xp
+
+
+def implementation(kernels: Kernels, function: _Function, /) -> _Function:
+    """What a backend has of its own by the name of ``function`` of `generic`, or else that."""
+    try:
+        return cast(_Function, _IMPLEMENTATIONS[kernels, function])
+    except KeyError:
+        own: _Function = getattr(kernels, function.__name__, function)
+        _IMPLEMENTATIONS[kernels, function] = own
+        return own
+
+
+def transforms() -> Transforms:
+    """What JAX knows of trees and of functions."""
+    return cast(Transforms, import_module(".jax.transforms", __package__))
+
+
+def register(cls: type, static: bool = False) -> None:
+    """Make dataclass ``cls`` a JAX pytree: its fields are children, but for those marked static, or all static."""
+    transforms().register(cls, static)
+
+
+def is_numpy(x: Array) -> bool:
+    """Whether ``x`` is NumPy's, which every library takes in."""
+    return kernels(x) is backend("numpy")
 
 
 def is_masked(x: Any) -> bool:
@@ -45,16 +99,6 @@ def need_plain(x: Any) -> None:
         raise TypeError(error_text("a plain array", "a masked one", advice))
 
 
-def kernels(x: Array) -> Kernels:
-    """Kernels native to the array library of ``x``; ``generic`` for one we have no module for."""
-    return _find(x)[0]
-
-
-def namespace(x: Array) -> Namespace:
-    """The standard namespace of ``x``."""
-    return _find(x)[1]
-
-
 def is_array(x: Any) -> bool:
     """Whether ``x`` is an array of some library (NumPy scalars are)."""
     return hasattr(x, "shape") and hasattr(x, "dtype")
@@ -62,13 +106,9 @@ def is_array(x: Any) -> bool:
 
 def common(arrays: Sequence[Array]) -> Kernels:
     """The backend that these arrays meet in: NumPy gives way to the other library, others never mix."""
-    found = {id(k): (k, xp) for k, xp in (_find(x) for x in arrays) if k.name != "numpy"}
-    spaces = {xp.__name__ for _, xp in found.values()}
-    if len(spaces) > 1:
-        raise TypeError(error_text("arrays of one library", " and ".join(sorted(spaces)), "Move one of them first."))
-    return next(iter(found.values()))[0] if found else backend("numpy")
-
-
-def register(cls: type, static: bool = False) -> None:
-    """Make dataclass ``cls`` a JAX pytree: its fields are children, but for those marked static, or all static."""
-    cast(Any, import_module(".jax", __package__)).register(cls, static)
+    numpy = backend("numpy")
+    others = {k for k in map(kernels, arrays) if k is not numpy}
+    if len(others) > 1:
+        names = " and ".join(sorted(k.xp.__name__ for k in others))
+        raise TypeError(error_text("arrays of one library", names, "Move one of them first."))
+    return others.pop() if others else numpy

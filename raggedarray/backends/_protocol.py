@@ -1,9 +1,9 @@
-"""What a backend is: the functions of `Kernels`, which ragged ops need and the array API standard lacks."""
+"""The types of the seam: what a backend is, and what its functions take and make."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
-from .._typing import Array, DType
+from .._typing import Array, DType, Namespace
 
 Reduction = Literal["sum", "prod", "min", "max"]
 
@@ -21,7 +21,7 @@ class Segments(NamedTuple):
 
 
 class AttentionOptions(NamedTuple):
-    """Static options of `Kernels.attention`."""
+    """Static options of `generic.attention`."""
 
     scale: float
     left: int | None
@@ -36,22 +36,24 @@ class AttentionOptions(NamedTuple):
 
 
 class Kernels(Protocol):
-    """What ragged ops need and the array API standard lacks. ``generic`` says what each one means."""
+    """What ragged ops need and the array API standard lacks: what a backend must have, and all that it must.
+
+    What more it may have, for the sake of speed or of gradients, are functions of `generic`; `implementation` finds
+    them.
+    """
 
     name: str
+    xp: Namespace
+    """The standard namespace of this library."""
     has_exact_sizes: bool
-    """Whether values are cut to the used slots before an op sees them, and results are exact."""
+    """Whether values are cut to the used slots before an op sees them, and results are exact.
+
+    A library of which it is false compiles, for static sizes: what it has made cannot be written to, and what is read
+    comes from a device.
+    """
 
     def call(self, body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
         """Run the body of an op: one dispatch when eager, inlined when traced."""
-
-    def pointwise(
-        self, f: Callable[..., Array], args: tuple[Any, ...], static: dict[str, Any], /, *, single: bool
-    ) -> Array:
-        """``f`` of elements, given arrays and Python numbers: the dtype is what arrays promote to, numbers are weak.
-
-        ``single`` tells a function of the library from one of several steps.
-        """
 
     def is_concrete(self, *trees: Any) -> bool:
         """Whether the content of these arrays can be read now."""
@@ -60,10 +62,10 @@ class Kernels(Protocol):
         """A concrete array as a NumPy array."""
 
     def asarray(self, x: Any, /, *, dtype: DType | None = None) -> Array:
-        """Bring an array or nested numbers into this library."""
+        """An array of any library or nested numbers as an array of this one; its own arrays stay what they are."""
 
-    def index(self, x: Any, /) -> Array:
-        """Bring integers into this library as index type; what does not fit raises."""
+    def index(self, x: Array, /) -> Array:
+        """Integers of any library as indices of this one, int32 or int64; what does not fit raises."""
 
     def move(
         self,
@@ -74,14 +76,14 @@ class Kernels(Protocol):
         dtype: DType | None = None,
         device: Any = None,
     ) -> list[Array]:
-        """Values and integers into this library, in one transfer.
+        """`asarray` of values and `index` of the others, in one transfer.
 
         ``slots`` (of values that come from NumPy), ``dtype`` (a wish) and a sharding over several devices are for the
-        values alone.
+        values alone; ``slots`` counts where sizes are static.
         """
 
-    def dtype(self, name: DType, like: Array | None = None, /) -> DType:
-        """A dtype of this library (that of ``like``) from its name, or from another library's dtype."""
+    def dtype(self, name: DType, /) -> DType:
+        """A dtype of this library from its name, or from another library's dtype."""
 
     def bound(self, needed: Array, limit: int, /) -> int:
         """A static size for ``needed`` entries: exact where data can be read, else ``limit``."""
@@ -90,152 +92,69 @@ class Kernels(Protocol):
         """Row of each flat position; ``nrows`` past the last split."""
 
     def segment_reduce(self, how: Reduction, values: Array, segments: Segments, /) -> Array:
-        """Reduce each segment: ``[capacity, *item] -> [num, *item]``."""
-
-    def spread(self, items: Array, segments: Segments, capacity: int, /, *, fill: int = 0) -> Array:
-        """Give each position its segment's item, ``fill`` to the others: ``[num, *item] -> [capacity, *item]``."""
-
-    def pick(self, items: Array, index: Array, /, *, fill: int = 0) -> Array:
-        """Items by index, ``fill`` where the index is ``len(items)``; gradients to those places are dropped."""
-
-    def segment_sort(self, values: Array, splits: Array, /, *, longest: int | None) -> Array:
-        """Sort each segment, ascending and NaN last; ``longest`` is a static limit of the lengths, if one is known."""
-
-    def segment_argsort(self, values: Array, splits: Array, /, *, longest: int | None) -> Array:
-        """Position that each position of a sorted segment comes from (stable): an index, of the values' shape."""
+        """Reduce each segment, an empty one to `identity`: ``[capacity, *item] -> [num, *item]``."""
 
     def segment_scan(
         self, how: Reduction, values: Array, splits: Array, /, *, reverse: bool, longest: int | None
     ) -> Array:
         """Reduce each segment up to each position, or from it on in ``reverse``."""
 
-    def scan_axis(self, how: Reduction, values: Array, axis: int, /, *, reverse: bool) -> Array:
-        """The same along a uniform axis."""
+    def segment_argsort(self, values: Array, splits: Array, /, *, longest: int | None) -> Array:
+        """Position that each position of a sorted segment comes from (stable): an index, of the values' shape.
 
-    def take_runs(self, items: Array, starts: Array, splits: Array, /) -> Array:
-        """Runs of items end to end: run ``i`` begins at ``starts[i]`` and fills ``splits[i]:splits[i + 1]``; else 0."""
-
-    def segment_softmax(self, values: Array, segments: Segments, /, *, log: bool) -> Array:
-        """Softmax (or its logarithm) within each segment."""
-
-    def linear(self, x: Array, weight: Array, bias: Array | None, used: Array, /) -> Array:
-        """``x @ weight + bias``; gradients ignore positions at ``used`` and after."""
-
-    def grouped_matmul(self, x: Array, weights: Array, splits: Array, /) -> Array:
-        """``x[rows of i] @ weights[i]`` for each row ``i``; 0 past the last split."""
-
-    def embedding(self, table: Array, ids: Array, used: Array, /) -> Array:
-        """``table[ids]``; ids past ``used`` may be anything, an id outside the table gives NaN."""
-
-    def attention(
-        self,
-        query: Array,
-        key: Array,
-        value: Array,
-        splits: tuple[Array, Array],
-        bias: Array | None,
-        rng: Any,
-        options: AttentionOptions,
-        /,
-    ) -> Array:
-        """Each query's mean of the values of its row, weighted by the softmax of its scores: ``[capacity, H, E]``.
-
-        ``splits`` are those of the queries and of the keys. ``bias`` is added to the scores: ``[H or 1, I, J]`` by
-        position, or ``[H or 1, 2 * m + 1]`` by distance. A query that sees no key gives 0.
+        ``longest`` is a static limit of the lengths, if one is known.
         """
 
-    def contract(self, x: Array, w: Array, /) -> Array:
-        """``x @ w``, of halves in float32."""
-
-    def bag(self, how: Reduction, table: Array, ids: Array, weights: Array | None, splits: Array, /) -> Array:
-        """Entries of a table ``[n, item]`` by id, weighted, reduced over rows: ``[nrows, item]``; halves in float32.
-
-        An id outside the table gives NaN, one in slack may be anything.
-        """
-
-    def ctc(self, frames: Array, classes: Array, counts: Array, splits: Array, /) -> Array:
-        """Minus the log probability of each row's labels in log probabilities ``[capacity, classes]`` of frames.
-
-        ``classes`` are those of the states, ``[nrows, states]``: a blank before, between and behind ``counts`` labels.
-        """
-
-    def recurrence(
-        self,
-        how: str,
-        x: Array,
-        weights: tuple[Array, Array],
-        biases: tuple[Array | None, Array | None],
-        initial: tuple[Array, ...],
-        splits: Array,
-        /,
-        *,
-        reverse: bool,
-        limit: int | None,
-    ) -> tuple[Array, tuple[Array, ...]]:
-        """The outputs of a recurrent layer (``rnn``, ``gru``, ``lstm``), 0 past the last split, and final states.
-
-        ``limit`` is a static limit of the row lengths, which nothing needs but derivatives of the gradient.
-        """
-
-    def linear_recurrence(self, a: Array, b: Array, initial: Array | None, splits: Array, /, *, reverse: bool) -> Array:
-        """``h[t] = a[t] * h[t - 1] + b[t]`` within each row."""
-
-    def scan_rows(
-        self,
-        f: Callable[[list[Array], list[Array]], tuple[list[Array], list[Array]]],
-        carry: list[Array],
-        xs: list[Array],
-        splits: Array,
-        /,
-        *,
-        steps: int,
-        reverse: bool,
-    ) -> tuple[list[Array], list[Array]]:
-        """``carry, y = f(carry, x)`` along all rows, side by side: the last carry of each, and ``y`` at each slot.
-
-        No row is longer than ``steps``. What ``f`` gives for rows that have ended is dropped.
-        """
+    def pick(self, items: Array, index: Array, /, *, fill: int = 0) -> Array:
+        """Items by index, ``fill`` where the index is ``len(items)``; gradients to those places are dropped."""
 
     def true_index(self, mask: Array, size: int, /) -> Array:
         """Index of each true element of a 1-D mask, in order; ``len(mask)`` once they run out."""
-
-    def strided(self, buffer: Array, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], /) -> Array:
-        """``buffer[offset + sum(i * strides)]`` for each index of ``shape``, not empty: ``[*shape, *item]``."""
-
-    def each(self, f: Callable[..., Any], /) -> Callable[..., tuple[list[Array], Any]]:
-        """``f`` of single components as a function of stacks: the leaves of its results, stacked, and their tree."""
-
-    def result_shapes(
-        self, f: Callable[..., Any], shapes: list[tuple[int, ...]], like: list[Array], /
-    ) -> tuple[list[tuple[int, ...]], Any]:
-        """Shapes of the leaves of ``f``'s result for arrays of these shapes, in the dtypes of ``like``; their tree."""
-
-    def einsum(self, letters: str, /, *arrays: Array) -> Array:
-        """Sum of products, by letters; of halves in float32."""
-
-    def stop_gradient(self, x: Array, /) -> Array:
-        """``x``, as a constant."""
-
-    def once(self, x: Array, /) -> Array:
-        """``x``, the very same numbers for all who read them: a compiler may compute it anew, and round otherwise."""
-
-    def mask_gradient(self, values: Array, splits: Array, /) -> Array:
-        """``values``, whose gradient is 0 past the last split."""
-
-    def special(self, name: str, /) -> Callable[..., Array]:
-        """A function of ``scipy.special``."""
-
-    def check_key(self, key: Any, /) -> None:
-        """Raise unless ``key`` is what random numbers come from here."""
-
-    def random(self, how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:
-        """Random numbers of the shape of ``like``: ``normal``, ``uniform`` in [0, 1), ``randint`` within bounds."""
-
-    def shuffle(self, key: Any, ids: Array, /) -> Array:
-        """Order (in the dtype of ids) that sorts positions by id, and leaves those of one id in random order."""
 
     def checking(self) -> bool:
         """Whether run-time checks are wanted where data is traced."""
 
     def check(self, ok: Array, text: str, /, **shown: Array) -> None:
         """Fail at run time with ``text`` (formatted with ``shown``) unless ``ok``."""
+
+
+class Generator(Protocol):
+    """Where random numbers come from: what `generic.generator` makes of a key."""
+
+    def draw(self, how: str, like: Array, dtype: DType, /, *bounds: Any) -> Array:
+        """Random numbers of the shape of ``like``: ``normal``, ``uniform`` in [0, 1), ``randint`` within bounds."""
+
+    def shuffle(self, ids: Array, /) -> Array:
+        """Order (in the dtype of ids) that sorts positions by id, and leaves those of one id in random order."""
+
+
+class ComponentFunction(Protocol):
+    """A function of single components: what `generic.component_function` makes of one."""
+
+    def shapes(self, shapes: list[tuple[int, ...]], like: list[Array], /) -> tuple[list[tuple[int, ...]], Any]:
+        """Shapes of the leaves of its result for arrays of these shapes, in the dtypes of ``like``; their tree."""
+
+    def __call__(self, *stacks: Array) -> tuple[list[Array], Any]:
+        """Of stacks of components: the leaves of its results, stacked, and their tree."""
+
+
+class Transforms(Protocol):
+    """What JAX knows of trees and of functions, whichever library arrays are of: the module `jax.transforms`."""
+
+    def register(self, cls: type, static: bool, /) -> None:
+        """Make a dataclass a pytree: its fields are children, but for those marked static, or all static."""
+
+    def flatten(self, tree: Any, is_leaf: Callable[[Any], bool] | None = None, /) -> tuple[list[Any], Any]:
+        """Leaves and structure of a pytree."""
+
+    def unflatten(self, structure: Any, leaves: list[Any], /) -> Any:
+        """The pytree of this structure."""
+
+    def value_and_grad(self, f: Callable[[list[Array]], Any], has_aux: bool, /) -> Callable[[list[Array]], Any]:
+        """JAX's, on a list of inexact arrays."""
+
+    def checks(self) -> Any:
+        """A context in which traced code checks its data at run time."""
+
+    def checked(self, f: Callable[..., Any], options: dict[str, Any], /) -> Callable[..., Any]:
+        """``f`` compiled with its checks, as a function that returns ``(error, result)``."""

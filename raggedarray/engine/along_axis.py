@@ -11,7 +11,7 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import Partition, RowPartition
 from .._typing import Array
-from ..backends import Segments, is_half, kernels, kind, namespace
+from ..backends import Segments, is_half, is_numpy, kernels, kind, namespace
 from ..structure.levels import ancestors, group, longest_row, parents, positions, splits_of, traced_longest
 from .arguments import sizes_of
 from .broadcast.rows import move_to
@@ -133,7 +133,7 @@ def sort_key(values: Array, descending: bool) -> Array:
     if what == "complex":
         raise TypeError(error_text("real values", f"dtype {values.dtype}", "Sort `ra.abs(x)`, say."))
     key = xp.astype(values, xp.uint8) if what == "bool" else values
-    if is_half(values.dtype) and kernels(values).name == "numpy":  # it sorts no NaN of bfloat16
+    if is_half(values.dtype) and is_numpy(values):  # it sorts no NaN of bfloat16
         key = xp.astype(values, xp.float32)
     if not descending:
         return key

@@ -4,7 +4,7 @@ from typing import Any
 
 from .._errors import error_text
 from .._typing import Array, Axis
-from ..backends import kernels, kind, namespace
+from ..backends import generic, implementation, kernels, kind, namespace
 from .reduce import accumulator, normal_axes, reduce_axes
 
 
@@ -16,7 +16,7 @@ def _wide(x: Array) -> tuple[Array, Any]:
 
 def _peak(x: Array, axes: tuple[int, ...]) -> Array:
     xp = namespace(x)
-    peak = kernels(x).stop_gradient(reduce_axes("max", x, axes))
+    peak = implementation(kernels(x), generic.stop_gradient)(reduce_axes("max", x, axes))
     return xp.where(xp.isfinite(peak), peak, xp.zeros_like(peak))
 
 
@@ -24,7 +24,7 @@ def dense_softmax(x: Array, axis: int, log: bool) -> Array:
     """Softmax along one axis; where all is -inf, zeros."""
     xp = namespace(x)
     v, out = _wide(x)
-    peak = kernels(x).stop_gradient(reduce_axes("max", v, (axis,)))
+    peak = implementation(kernels(x), generic.stop_gradient)(reduce_axes("max", v, (axis,)))
     shifted = v - xp.where(peak == -float("inf"), xp.zeros_like(peak), peak)
     weight = xp.exp(shifted)
     total = reduce_axes("sum", weight, (axis,))

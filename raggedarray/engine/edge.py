@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from .._array import RaggedArray
 from .._errors import OP, error_text, named
 from .._partition import BlockPartition, RowPartition, UniformPartition
-from ..backends import is_array, kernels, kind
+from ..backends import is_array, is_numpy, kernels, kind
 from ..structure.overflow import (
     entries_below,
     fill_unless,
@@ -174,7 +174,7 @@ class _Marks:
     def _filled(self, values: Any) -> Any:
         if kind(values.dtype) not in ("bool", "int", "uint", "float", "complex"):
             return values
-        if kernels(values).name == "numpy" and not isinstance(self.ok, bool):
+        if is_numpy(values) and not isinstance(self.ok, bool):
             values = kernels(self.ok).asarray(values)
         return fill_unless(values, self.ok)
 
@@ -196,8 +196,7 @@ class _Marks:
 
     def _moved(self, p: Any, true: Any) -> Any:
         if isinstance(p, RowPartition) and p.nrows == true.nrows:
-            k = kernels(p.splits)
-            return RowPartition(true.splits if kernels(true.splits) is k else k.index(true.splits))
+            return RowPartition(kernels(p.splits).index(true.splits))
         return p
 
     def _true(self, p: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from .._array import RaggedArray, rebuild
 from .._errors import error_text
 from .._typing import Array
-from ..backends import is_array, kernels, kind, namespace
+from ..backends import generic, implementation, is_array, kernels, kind, namespace
 from .arguments import holds, is_scalar
 from .broadcast.rows import BroadcastPlan, lay_out, move_to, plan, to_common_backend
 from .overflow import fill_unless
@@ -63,7 +63,7 @@ def _apply(*args: Any, function: Function, **static: Any) -> Array:
     first = next(x for x in args if not is_scalar(x))
     single = isinstance(function, str)
     f = getattr(namespace(first), function) if isinstance(function, str) else function
-    return kernels(first).pointwise(f, args, static, single=single)
+    return implementation(kernels(first), generic.pointwise)(f, args, static, single=single)
 
 
 def _apply_laid_out(template: RaggedArray, *operands: Any, function: Function, states: Any, **static: Any) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._array import RaggedArray
 from .._typing import Array, DType
-from ..backends import Kernels, common, kernels, namespace
+from ..backends import Kernels, common, dtype_name, kernels, namespace
 
 
 def host_index(ends: Any) -> Any:
@@ -21,8 +21,7 @@ def host_index(ends: Any) -> Any:
 
 def index_like(like: Array, ends: Array) -> Array:
     """Integers as indices in the library of ``like``."""
-    k = kernels(like)
-    return k.index(ends if kernels(ends) is k or k.name != "generic" else namespace(like).asarray(ends))
+    return kernels(like).index(ends)
 
 
 def widened(x: Any, k: Kernels | None = None) -> Any:
@@ -35,7 +34,7 @@ def widened(x: Any, k: Kernels | None = None) -> Any:
         return x if values is x.values else RaggedArray(values, x.partitions)
     own = kernels(x)
     narrow = int(namespace(x).iinfo(x.dtype).max) < 1 << 31
-    dtype = own.dtype(str((own if k is None else k).dtype("int32" if narrow else "int64")), x)
+    dtype = own.dtype(dtype_name((own if k is None else k).dtype("int32" if narrow else "int64")))
     return x if x.dtype == dtype else own.call(_widened, x, dtype=dtype)
 
 

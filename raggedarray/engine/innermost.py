@@ -13,7 +13,7 @@ def innermost(x: RaggedArray) -> BlockPartition:
         return last
     assert isinstance(last, RowPartition)  # a uniform level is never last, see `rebuild`
     k = kernels(last.splits)
-    known = k.name == "jax" and k.is_concrete(last)  # on the host, where a step costs no compiled program
+    known = not k.has_exact_sizes and k.is_concrete(last)  # on the host, where a step costs no compiled program
     sizes = k.index(_as_column(last.map_arrays(k.host))) if known else _as_column(last)
     return BlockPartition(sizes, axes=last.axes, bound=x.capacity)
 

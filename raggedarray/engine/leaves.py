@@ -17,11 +17,10 @@ def of_one_library(arrays: list[Any]) -> list[Array]:
     """Arrays and lists of numbers in the library in which they meet."""
     given = [numeric(x) for x in arrays if is_array(x)]
     k = common(given)
-    make = namespace(next(x for x in given if kernels(x) is k)).asarray if k.name == "generic" else k.asarray
     out = []
     for i, x in enumerate(arrays):
         try:
-            out.append(x if is_array(x) and k.name == "generic" and kernels(x) is k else make(x))
+            out.append(k.asarray(x))
         except ValueError:
             got = f"lists of unequal length as row {i}"
             raise ValueError(error_text("rows that are arrays", got, "Use `ra.ragged`.")) from None
@@ -34,5 +33,5 @@ def concat_leaves(arrays: list[Array], dtype: DType | None) -> Array:
     used = [a for a in arrays if a.shape[0]] or [arrays[with_entries(arrays)]]
     if dtype is not None:
         k = kernels(used[0])
-        used = [namespace(a).astype(a, k.dtype(dtype, a), copy=False) for a in used]
+        used = [namespace(a).astype(a, k.dtype(dtype), copy=False) for a in used]
     return numeric(namespace(used[0]).concat(used))

@@ -12,8 +12,7 @@ from .._array import RaggedArray, rebuild
 from .._errors import DynamicShapeError, error_text
 from .._partition import Partition, RowPartition, UniformPartition, entry_counts
 from .._typing import Array, Axis
-from ..backends import Reduction, is_half, kernels, kind, namespace
-from ..backends.generic import identity
+from ..backends import Reduction, generic, identity, implementation, is_half, kernels, kind, namespace
 from ..structure.levels import Groups, column, group, longest_row, traced_longest, used_mask, used_slots
 from .arguments import sizes_of
 from .broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
@@ -90,7 +89,9 @@ class Frame:
         if self.whole:
             mask = column(used_mask(self.x.partitions, capacity), items)
             return self.xp.where(mask, items, self.xp.zeros_like(items))
-        return items if self.groups is None else self.kernels.spread(items, self.groups.segments, capacity)
+        if self.groups is None:
+            return items
+        return implementation(self.kernels, generic.spread)(items, self.groups.segments, capacity)
 
     def count(self, v: Array, where: Array | None, dtype: Any) -> Array:
         """Elements in each group, to divide by: ``[groups, *1]``, or under ``where`` ``[groups, *inner]``."""
@@ -289,5 +290,5 @@ def accumulator(x: Array, want: str) -> Any:
     if what in ("float", "complex"):
         return x.dtype
     if want == "sum":
-        return k.dtype("uint64" if what == "uint" else "int64", x)
-    return k.dtype("float64", x)
+        return k.dtype("uint64" if what == "uint" else "int64")
+    return k.dtype("float64")

@@ -6,7 +6,7 @@ from .._array import RaggedArray, rebuild
 from .._errors import DynamicShapeError, error_text
 from .._partition import BlockPartition, Level, Partition, RowPartition, UniformPartition, levels_only
 from .._typing import Array
-from ..backends import Kernels, kernels, namespace
+from ..backends import Kernels, generic, implementation, kernels, namespace
 from ..structure.blocks import on_host
 from .innermost import innermost
 
@@ -49,7 +49,8 @@ def _of_block(x: RaggedArray, index: Any) -> list[Any]:
             here = values[at : at + int(host.counts[i]), ...] if all(shape) else values[:0, ...]
             component = namespace(here).reshape(here, (*shape, *values.shape[1:]))
         else:
-            component = kernels(values).strided(values, at, shape, tuple(host.strides[i].tolist()))
+            strided = implementation(kernels(values), generic.strided)
+            component = strided(values, at, shape, tuple(host.strides[i].tolist()))
         out.append(k.asarray(component) if concrete else component)
     return out
 

@@ -44,7 +44,7 @@ def wide(x: Array) -> Array:
     xp = namespace(x)
     if is_half(x.dtype):
         return xp.astype(x, xp.float32)
-    return x if kind(x.dtype) in ("float", "complex") else xp.astype(x, kernels(x).dtype("float64", x))
+    return x if kind(x.dtype) in ("float", "complex") else xp.astype(x, kernels(x).dtype("float64"))
 
 
 def transform_size(how: str, size: Any, asked: int | None) -> Any:

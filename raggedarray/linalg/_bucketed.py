@@ -57,4 +57,4 @@ def _product(
     of_components, of_all = iter(stacks), iter(shared)
     product = dense_product([next(of_components) if s else next(of_all) for s in stacked], axes, out)
     name = dtype.rsplit(".", 1)[-1]
-    return (namespace(product).astype(product, kernels(product).dtype(name, product), copy=False),)
+    return (namespace(product).astype(product, kernels(product).dtype(name), copy=False),)

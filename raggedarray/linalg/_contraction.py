@@ -12,7 +12,7 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array
-from ..backends import Kernels, kernels, namespace
+from ..backends import Kernels, generic, implementation, kernels, namespace
 from ..engine.arguments import sizes_of
 from ..engine.components.form import Form, form_of, form_of_entries, same_structure
 from ..structure.agreement import agree_sizes
@@ -167,7 +167,8 @@ def dense_product(arrays: Sequence[Array], axes: Sequence[Axes], out: Axes) -> A
     for axis in (axis for own in axes for axis in own):
         letters.setdefault(axis, ascii_letters[len(letters)])
     terms = ("".join(letters[axis] for axis in own) for own in axes)
-    return kernels(arrays[0]).einsum(f"{','.join(terms)}->{''.join(letters[axis] for axis in out)}", *arrays)
+    subscripts = f"{','.join(terms)}->{''.join(letters[axis] for axis in out)}"
+    return implementation(kernels(arrays[0]), generic.einsum)(subscripts, *arrays)
 
 
 def cast(values: Array, dtype: Any) -> Array:

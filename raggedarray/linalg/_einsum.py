@@ -4,7 +4,7 @@ from typing import Any
 
 from .._array import RaggedArray
 from .._errors import error_text
-from ..backends import namespace
+from ..backends import generic, implementation, namespace
 from ..engine.broadcast.rows import to_common_backend
 from ._contraction import Axes, cast
 from ._strategies import contract
@@ -36,7 +36,7 @@ def einsum(subscripts: str, /, *operands: Any, bucket: Any = None, capacity: int
     terms, out = parse_subscripts(subscripts, arrays)
     if not any(isinstance(x, RaggedArray) for x in arrays):
         dtype = namespace(arrays[0]).result_type(*arrays)
-        return cast(k.einsum(f"{','.join(terms)}->{out}", *arrays), dtype)
+        return cast(implementation(k, generic.einsum)(f"{','.join(terms)}->{out}", *arrays), dtype)
     row_letter = check_rows(terms, out, arrays)
     ids = {letter: i for i, letter in enumerate(dict.fromkeys("".join(terms)))}
     axes: list[Axes] = [tuple(ids[letter] for letter in term) for term in terms]

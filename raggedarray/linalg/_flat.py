@@ -9,7 +9,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._partition import BlockPartition
 from .._typing import Array
-from ..backends import Segments, kernels, kind, namespace
+from ..backends import Segments, generic, implementation, kernels, kind, namespace
 from ..engine.components.form import Form
 from ..engine.packing import contiguous
 from ..ops.reduction.reduction import sum as sum_
@@ -105,7 +105,7 @@ def _slot_by_slot(
     factors = []
     for a, belongs_to in zip(arrays, belonging, strict=True):
         if belongs_to == "row":
-            a = kernels(a).spread(a, Segments(splits.shape[0] - 1, splits=splits), size)
+            a = implementation(kernels(a), generic.spread)(a, Segments(splits.shape[0] - 1, splits=splits), size)
         factors.append(a if belongs_to == "all" else clean(a[:size, ...]))
     return clean(dense_product(factors, axes, out))
 
@@ -127,14 +127,14 @@ def _linear(operands: list[Operand], inner: Axes) -> tuple[Callable[..., Array],
 
 
 def _times_matrix(values: Array, weight: Array, block: BlockPartition) -> Array:
-    return kernels(values).linear(values, weight, None, component_splits(block)[-1])
+    return implementation(kernels(values), generic.linear)(values, weight, None, component_splits(block)[-1])
 
 
 def _times_vector(values: Array, weight: Array, block: BlockPartition) -> Array:
     xp = namespace(values)
-    out = kernels(values).linear(values, xp.expand_dims(weight, axis=1), None, component_splits(block)[-1])
-    return out[..., 0]
+    linear = implementation(kernels(values), generic.linear)
+    return linear(values, xp.expand_dims(weight, axis=1), None, component_splits(block)[-1])[..., 0]
 
 
 def _times_matrices(values: Array, weight: Array, block: BlockPartition) -> Array:
-    return kernels(values).grouped_matmul(values, weight, component_splits(block))
+    return implementation(kernels(values), generic.grouped_matmul)(values, weight, component_splits(block))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._typing import Array
-from ..backends import is_half, kernels, kind, namespace
+from ..backends import generic, implementation, is_half, kernels, kind, namespace
 from ..engine.components.form import Sizes
 from ..engine.reduce import accumulator
 from ._svd import padded_qr, padded_svd
@@ -103,7 +103,7 @@ def _eigen(stacks: Any, sizes: Any, *, vectors: bool) -> tuple[Array, ...]:
 def shifted_diagonal(a: Array) -> Array:
     """Distinct numbers above all eigenvalues and singular values of each matrix, a diagonal, as constants."""
     xp = namespace(a)
-    size = kernels(a).stop_gradient(xp.abs(a))
+    size = implementation(kernels(a), generic.stop_gradient)(xp.abs(a))
     most = xp.max(xp.sum(size, axis=-1, keepdims=True), axis=-2, keepdims=True) if a.shape[-1] else size[..., :1, :1]
     most = most + xp.max(xp.sum(size, axis=-2, keepdims=True), axis=-1, keepdims=True)
     scale = xp.where(most > 0, most, xp.ones_like(most))
@@ -156,9 +156,9 @@ def _rank(stacks: Any, sizes: Any, *, rtol: Any) -> tuple[Array, ...]:
     m, n = extent(a, sizes[0])
     singular = xp.linalg.svdvals(a)
     if not singular.shape[-1]:
-        return (xp.astype(xp.sum(singular, axis=-1), kernels(a).dtype("int64", a)),)
+        return (xp.astype(xp.sum(singular, axis=-1), kernels(a).dtype("int64")),)
     least = xp.max(singular, axis=-1) * (tolerance(a, m, n) if rtol is None else rtol)
-    return (xp.sum(xp.astype(singular > least[..., None], kernels(a).dtype("int64", a)), axis=-1),)
+    return (xp.sum(xp.astype(singular > least[..., None], kernels(a).dtype("int64")), axis=-1),)
 
 
 BODIES: dict[str, Callable[..., tuple[Array, ...]]] = {

@@ -241,7 +241,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DType | None = None) -> Any:
     """
     offset = sizes_of(offset)
     if not any_ragged(x):
-        return dense("trace", x, offset=offset, dtype=None if dtype is None else kernels(x).dtype(dtype, x))
+        return dense("trace", x, offset=offset, dtype=None if dtype is None else kernels(x).dtype(dtype))
     return sum_(diagonal_rows(x, offset), axis=-1, dtype=dtype)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._errors import error_text
 from .._typing import Array
-from ..backends import is_half, kernels, kind, namespace
+from ..backends import generic, implementation, is_half, kernels, kind, namespace
 from ..engine.elementwise import elementwise
 from ..engine.options import check_bool, operand, static_number
 
@@ -58,7 +58,8 @@ def _gelu(x: Array, *, approximate: bool) -> Array:
         v = _clamp(x, -10.0, 10.0)  # beyond, tanh is 1, and a cube may overflow
         return 0.5 * x * (1 + xp.tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))
     wide = xp.astype(x, xp.float32) if is_half(x.dtype) else x  # scipy has no erf of halves
-    return xp.astype(0.5 * wide * (1 + kernels(x).special("erf")(0.7071067811865476 * wide)), x.dtype, copy=False)
+    erf = implementation(kernels(x), generic.special)("erf")
+    return xp.astype(0.5 * wide * (1 + erf(0.7071067811865476 * wide)), x.dtype, copy=False)
 
 
 def _clamp(x: Array, low: float, high: float) -> Array:

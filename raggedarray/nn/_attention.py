@@ -7,7 +7,7 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import Partition, RowPartition, partition_shape
 from .._typing import Array
-from ..backends import AttentionOptions, Kernels, kernels, kind, namespace
+from ..backends import AttentionOptions, Kernels, generic, implementation, kernels, kind, namespace
 from ..engine.arguments import last_rows
 from ..engine.broadcast.rows import to_common_backend
 from ..engine.options import check_bool, operand, static_number
@@ -116,7 +116,7 @@ def _attention(
 ) -> Array:
     xp, k = namespace(query), kernels(query)
     query, key, value = (xp.astype(a, dtype, copy=False) for a in (query, key, value))
-    return fill_unless(k.attention(query, key, value, splits, bias, rng, options), ok)
+    return fill_unless(implementation(k, generic.attention)(query, key, value, splits, bias, rng, options), ok)
 
 
 def _of_rows(operands: list[Any]) -> list[RaggedArray]:
@@ -213,14 +213,14 @@ def _rate(dropout: Any, key: Any, k: Kernels) -> float:
     if not 0 <= rate < 1:
         raise ValueError(error_text("dropout from 0 up to, without, 1", f"{dropout}", "Pass a fraction."))
     if rate:
-        k.check_key(key)
+        implementation(k, generic.generator)(key)  # raises unless it is a key
     return rate
 
 
 def _implementation(name: str | None, k: Kernels) -> str | None:
     if name not in (None, "xla", "cudnn"):
         raise ValueError(error_text("implementation None, 'xla' or 'cudnn'", repr(name), "Pass one of these."))
-    if name and k.name != "jax":
+    if name and implementation(k, generic.attention) is generic.attention:
         raise ValueError(error_text("JAX arrays for an implementation", k.name, 'Move them with `x.to("jax")`.'))
     return name
 

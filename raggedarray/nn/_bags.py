@@ -11,7 +11,7 @@ from typing import Any, cast
 from .._array import RaggedArray, rebuild
 from .._errors import error_text
 from .._typing import Array, DType
-from ..backends import Segments, common, is_half, kernels, kind, namespace
+from ..backends import Segments, common, generic, implementation, is_half, kernels, kind, namespace
 from ..engine.arguments import last_rows, ragged_only, sizes_of
 from ..engine.broadcast.rows import move_to
 from ..engine.indices import widened
@@ -49,7 +49,7 @@ def embedding_bag(ids: Any, table: Array, /, *, mode: str = "mean", weights: Any
     if ids.inner_shape:
         raise ValueError(error_text("ids without inner axes", f"shape {ids.shape}", "Check the axes."))
     k = common([ids.values, table] if weights is None else [ids.values, table, ragged_only(weights).values])
-    table = table if kernels(table) is k else k.asarray(table)
+    table = k.asarray(table)
     check_ids(ids, table.shape[0])
     ids = move_to(k, widened(ids, k)).used_values()
     last_rows(ids)
@@ -84,10 +84,10 @@ def _bag(ids: RaggedArray, table: Array, weights: Array | None, *, mode: str) ->
     num = splits.shape[0] - 1
     item = tuple(table.shape[1:])
     if kind(table.dtype) in ("int", "uint") and (mode == "mean" or weights is not None):
-        table = xp.astype(table, k.dtype("float64", table) if weights is None else weights.dtype)
+        table = xp.astype(table, k.dtype("float64") if weights is None else weights.dtype)
     out = table.dtype if weights is None else xp.result_type(table, weights)
     flat = xp.reshape(table, (table.shape[0], prod(item)))
-    reduced = k.bag("max" if mode == "max" else "sum", flat, ids.values, weights, splits)
+    reduced = implementation(k, generic.bag)("max" if mode == "max" else "sum", flat, ids.values, weights, splits)
     lengths = splits[1:] - splits[:-1]
     if mode == "mean" and weights is None:
         reduced = reduced / xp.astype(
@@ -120,7 +120,7 @@ def one_hot(ids: Any, num_classes: int, /, *, dtype: DType | None = None) -> Any
     x = move_to(ids.kernels, ids).used_values() if isinstance(ids, RaggedArray) else ids
     values = x.values if isinstance(x, RaggedArray) else x
     k = kernels(values)
-    hot = k.call(_one_hot, values, size=size, dtype=k.dtype("float64" if dtype is None else dtype, values))
+    hot = k.call(_one_hot, values, size=size, dtype=k.dtype("float64" if dtype is None else dtype))
     return RaggedArray(hot, x.partitions) if isinstance(x, RaggedArray) else hot
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._typing import Array
-from ..backends import kernels, kind, namespace
+from ..backends import generic, implementation, kernels, kind, namespace
 from ..engine.broadcast.rows import to_common_backend
 from ..engine.options import check_bool, check_real_scalar, describe, need_shape, operand
 from ..engine.packing import contiguous
@@ -101,7 +101,7 @@ def _normalized(
         apart = wide - spread(mean)
         var = total(apart * apart) / n
         unbiased = var * n / xp.where(n > 1, n - 1, xp.ones_like(n))
-        new = tuple(k.stop_gradient(a) for a in (mean, unbiased))
+        new = tuple(implementation(k, generic.stop_gradient)(a) for a in (mean, unbiased))
         old_mean, old_var = (
             xp.where(some, (1 - momentum) * a + momentum * b, a) for a, b in zip((old_mean, old_var), new, strict=True)
         )

@@ -11,7 +11,7 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array
-from ..backends import is_half, kernels, namespace
+from ..backends import generic, implementation, is_half, kernels, namespace
 from ..engine.arguments import last_rows, sizes_of
 from ..engine.broadcast.rows import to_common_backend
 from ..engine.options import need_shape, operand, plain_only
@@ -80,13 +80,13 @@ def _conv(
     v: Array, p: RowPartition, kernel: Array, bias: Array | None, *, w: Window, groups: int
 ) -> tuple[Array, Array | None]:
     xp, k = namespace(v), kernels(v)
-    out = xp.result_type(v, kernel)
+    out, contract = xp.result_type(v, kernel), implementation(k, generic.contract)
     columns = taps(v, p, w, 0)
     total: Any = None
     step = w.size if kernel.shape[1] == 1 and groups > 1 else AT_ONCE
     if columns.every is not None and groups == 1:
         size = w.size * kernel.shape[1]
-        total = k.contract(xp.reshape(columns.every, (-1, size)), xp.reshape(kernel, (size, kernel.shape[2])))
+        total = contract(xp.reshape(columns.every, (-1, size)), xp.reshape(kernel, (size, kernel.shape[2])))
     else:
         each = columns.places()
         for first in range(0, w.size, step):
@@ -96,7 +96,7 @@ def _conv(
     if bias is not None:
         total = total + xp.astype(xp.reshape(bias, (1, bias.shape[0])), total.dtype, copy=False)
     splits = p.splits if columns.splits is None else columns.splits
-    return k.mask_gradient(xp.astype(total, out, copy=False), splits), columns.splits
+    return implementation(k, generic.mask_gradient)(xp.astype(total, out, copy=False), splits), columns.splits
 
 
 def _widen(x: Array) -> Array:
@@ -106,11 +106,11 @@ def _widen(x: Array) -> Array:
 
 def _product(each: tuple[Array, ...], kernel: Array, groups: int) -> Array:
     """``[windows, out]`` from some taps ``[windows, in]`` and their part of the kernel, in float32 or wider."""
-    xp, k = namespace(kernel), kernels(kernel)
+    xp, contract = namespace(kernel), implementation(kernels(kernel), generic.contract)
     size, inner, outer = kernel.shape
     windows = each[0].shape[0]
     if groups == 1:
-        return k.contract(xp.concat(each, axis=1), xp.reshape(kernel, (size * inner, outer)))
+        return contract(xp.concat(each, axis=1), xp.reshape(kernel, (size * inner, outer)))
     if inner == 1:  # elementwise: batches of products with inner size 1 are slow
         wide = [_widen(tap) if outer == groups else xp.repeat(_widen(tap), outer // groups, axis=1) for tap in each]
         total = wide[0] * _widen(kernel[0, ...])
@@ -121,7 +121,7 @@ def _product(each: tuple[Array, ...], kernel: Array, groups: int) -> Array:
     apart = [xp.reshape(tap, (windows, groups, inner)) for tap in each]
     rows = xp.permute_dims(xp.concat(apart, axis=2), (1, 0, 2))
     weights = xp.reshape(xp.permute_dims(kernel, (2, 0, 1, 3)), (groups, size * inner, outer // groups))
-    return xp.reshape(xp.permute_dims(k.contract(rows, weights), (1, 0, 2)), (windows, outer))
+    return xp.reshape(xp.permute_dims(contract(rows, weights), (1, 0, 2)), (windows, outer))
 
 
 def _conv_plain(x: Array, kernel: Array, bias: Array | None, *, w: Window, groups: int) -> Array:

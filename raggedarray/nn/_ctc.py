@@ -5,7 +5,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._typing import Array
-from ..backends import common, kernels, kind, namespace
+from ..backends import common, generic, implementation, kernels, kind, namespace
 from ..engine.arguments import ragged_only, sizes_of
 from ..engine.broadcast.rows import move_to
 from ..engine.bucket_size import bucket_size
@@ -95,7 +95,7 @@ def _ctc(z: RaggedArray, y: RaggedArray, *, limit: int, blank: int, zero: bool) 
     frames = dense_softmax(v, 1, log=True)
     states, counts, bad = _states(y, z.inner_shape[0], limit, blank)
     counts = xp.astype(counts, z.row_splits.dtype, copy=False)
-    loss = k.ctc(frames, states, counts, z.row_splits)
+    loss = implementation(k, generic.ctc)(frames, states, counts, z.row_splits)
     if zero:
         loss = xp.where(loss == float("inf"), xp.zeros_like(loss), loss)
     loss = xp.where(bad, xp.asarray(float("nan"), dtype=loss.dtype), loss)

@@ -5,7 +5,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._typing import Array
-from ..backends import common, is_array, kernels, kind, namespace
+from ..backends import common, generic, implementation, is_array, kernels, kind, namespace
 from ..engine.arguments import is_scalar
 from ..engine.broadcast.rows import move_to
 from ..engine.options import check_real_scalar, in_range, operand
@@ -33,18 +33,19 @@ def dropout(x: Any, rate: Any, /, *, key: Any) -> Any:
     if is_scalar(rate) and rate == 0:
         return x
     values = x.values if isinstance(x, RaggedArray) else x
-    common([values, key] if is_array(key) else [values]).check_key(key)
+    k = common([values, key] if is_array(key) else [values])
+    implementation(k, generic.generator)(key)  # raises unless it is a key
     drawn = uniform(key, x, dtype="float32")
     if isinstance(x, RaggedArray):
         x = move_to(drawn.kernels, x).used_values()
         return RaggedArray(x.kernels.call(_dropout, x.values, drawn.values, rate, ok), x.partitions)
     k = kernels(drawn)
-    return k.call(_dropout, x if kernels(x) is k else k.asarray(x), drawn, rate, ok)
+    return k.call(_dropout, k.asarray(x), drawn, rate, ok)
 
 
 def _dropout(x: Array, drawn: Array, rate: Any, ok: Any) -> Array:
     xp = namespace(x)
-    rate = kernels(x).stop_gradient(xp.asarray(rate, dtype=drawn.dtype))
+    rate = implementation(kernels(x), generic.stop_gradient)(xp.asarray(rate, dtype=drawn.dtype))
     keep = drawn >= rate
     share = xp.where(rate < 1, 1 - rate, xp.ones_like(rate))
     zero = xp.zeros_like(x)

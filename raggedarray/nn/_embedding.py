@@ -9,7 +9,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._typing import Array
-from ..backends import Segments, common, kernels, namespace
+from ..backends import Segments, common, generic, implementation, kernels, namespace
 from ..engine.broadcast.rows import move_to, to_common_backend
 from ..engine.indices import widened
 from ..engine.options import operand, plain_only
@@ -42,7 +42,7 @@ def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
     per_row = isinstance(x, RaggedArray) and weight.ndim == 3
     _check_linear(x, weight, bias, per_row)
     if not isinstance(x, RaggedArray):
-        return kernels(x).pointwise(_affine, (x, weight, bias), {}, single=False)
+        return implementation(kernels(x), generic.pointwise)(_affine, (x, weight, bias), {}, single=False)
     x, body = contiguous(x), _per_row if per_row else _linear
     return RaggedArray(x.kernels.call(body, x, weight, bias), x.partitions)
 
@@ -83,16 +83,16 @@ def _check_linear(x: Any, weight: Array, bias: Array | None, per_row: bool) -> N
 def _linear(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
     if bias is not None:
         bias = x.xp.reshape(bias, (*(1,) * len(x.inner_shape), bias.shape[0]))
-    return x.kernels.linear(x.values, weight, bias, used_slots(flat_rows(x.partitions)))
+    return implementation(x.kernels, generic.linear)(x.values, weight, bias, used_slots(flat_rows(x.partitions)))
 
 
 def _per_row(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
     splits = composed_splits(flat_rows(x.partitions), library(x.partitions, x.values))
-    out = x.kernels.grouped_matmul(x.values, weight, splits)
+    out = implementation(x.kernels, generic.grouped_matmul)(x.values, weight, splits)
     if bias is None:
         return out
     bias = x.xp.reshape(bias, (bias.shape[0], *(1,) * (len(x.inner_shape) - 1), bias.shape[1]))
-    return out + x.kernels.spread(bias, Segments(x.nrows, splits=splits), x.capacity)
+    return out + implementation(x.kernels, generic.spread)(bias, Segments(x.nrows, splits=splits), x.capacity)
 
 
 def embedding(ids: Any, table: Array, /) -> Any:
@@ -108,22 +108,22 @@ def embedding(ids: Any, table: Array, /) -> Any:
     need_ids(operand(ids))
     table = table_of(table)
     k = common([ids.values if isinstance(ids, RaggedArray) else ids, table])
-    table = table if kernels(table) is k else k.asarray(table)
+    table = k.asarray(table)
     check_ids(contiguous(ids) if isinstance(ids, RaggedArray) else ids, table.shape[0])
     ids = widened(ids, k)
     if not isinstance(ids, RaggedArray):
-        return k.call(_embedding_plain, ids if kernels(ids) is k else k.asarray(ids), table)
+        return k.call(_embedding_plain, k.asarray(ids), table)
     ids = contiguous(move_to(k, ids).used_values())
     return RaggedArray(k.call(_embedding, ids, table), ids.partitions)
 
 
 def _embedding(ids: RaggedArray, table: Array) -> Array:
     used = used_slots(flat_rows(ids.partitions))
-    return ids.kernels.embedding(never_empty(table), ids.values, used)
+    return implementation(ids.kernels, generic.embedding)(never_empty(table), ids.values, used)
 
 
 def _embedding_plain(ids: Array, table: Array) -> Array:
     flat = namespace(ids).reshape(ids, (-1,))
     used = namespace(ids).asarray(flat.shape[0], dtype=namespace(ids).int32)
-    vectors = kernels(table).embedding(never_empty(table), flat, used)
+    vectors = implementation(kernels(table), generic.embedding)(never_empty(table), flat, used)
     return namespace(table).reshape(vectors, (*ids.shape, *table.shape[1:]))

@@ -10,7 +10,7 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import entry_counts
 from .._typing import Array, Axis
-from ..backends import Segments, kind, namespace
+from ..backends import Segments, generic, implementation, kind, namespace
 from ..engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ..engine.dense import dense_softmax
 from ..engine.innermost import innermost
@@ -73,7 +73,7 @@ def _softmax_body(x: RaggedArray, *, axes: Axes, log: bool) -> Array:
     if axes.inner:
         return xp.astype(dense_softmax(v, axes.inner[0], log), out, copy=False)
     segments = _segments(x, axes, v)
-    return xp.astype(x.kernels.segment_softmax(v, segments, log=log), out, copy=False)
+    return xp.astype(implementation(x.kernels, generic.segment_softmax)(v, segments, log=log), out, copy=False)
 
 
 def _segments(x: RaggedArray, axes: Axes, v: Array) -> Segments:

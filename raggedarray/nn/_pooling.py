@@ -11,8 +11,7 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array, Axis
-from ..backends import kernels, kind, namespace
-from ..backends.generic import identity
+from ..backends import identity, kernels, kind, namespace
 from ..engine.arguments import last_rows
 from ..engine.broadcast.rows import move_to
 from ..engine.options import operand

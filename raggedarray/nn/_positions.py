@@ -63,7 +63,7 @@ def sinusoidal(x: RaggedArray, size: int, /, *, base: float = 10000.0, dtype: DT
     if dtype is None:
         out = x.dtype if kind(x.dtype) == "float" else x.xp.asarray(0.0).dtype
     else:
-        out = x.kernels.dtype(dtype, x.values)
+        out = x.kernels.dtype(dtype)
         if kind(out) != "float":
             raise TypeError(error_text("a floating dtype", f"{out}", "Convert the result."))
     base = _base(base)

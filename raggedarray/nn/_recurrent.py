@@ -16,7 +16,7 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import RowPartition
 from .._typing import Array
-from ..backends import backend, common, is_array, kernels, kind, namespace
+from ..backends import common, generic, implementation, is_array, kernels, kind, namespace, transforms
 from ..backends.generic.recurrence import CELLS
 from ..engine.arguments import is_scalar
 from ..engine.broadcast.rows import BroadcastPlan, lay_out, move_to, plan, to_common_backend
@@ -150,7 +150,7 @@ def _run(
     if not initial:
         initial = (xp.zeros((rows.nrows, weights[1].shape[0]), dtype=wide),) * states
     values, weights, biases, initial = cast((values, weights, biases, initial), wide)
-    outputs, final = kernels(values).recurrence(
+    outputs, final = implementation(kernels(values), generic.recurrence)(
         how, values, weights, biases, initial, rows.splits, reverse=reverse, limit=limit
     )
     outputs, final = cast((outputs, final), out)
@@ -218,7 +218,8 @@ def _run_linear(
     a = xp.asarray(a, dtype=b.dtype) if is_scalar(a) else a
     out, wide = common_dtype([a, b, *initial], kinds=("float", "complex"))
     a, b, initial = cast((xp.broadcast_to(a, b.shape), b, initial), wide)
-    outputs = kernels(b).linear_recurrence(a, b, initial[0] if initial else None, rows.splits, reverse=reverse)
+    recurrence = implementation(kernels(b), generic.linear_recurrence)
+    outputs = recurrence(a, b, initial[0] if initial else None, rows.splits, reverse=reverse)
     return fill_unless(cast(outputs, out), ok)
 
 
@@ -249,7 +250,7 @@ def scan(
     if not callable(f):
         raise TypeError(error_text("a function of a carry and an element", describe(f), "Pass it first."))
     reverse = check_bool("reverse", reverse)
-    tree: Any = backend("jax")
+    tree = transforms()
     leaves, structure = tree.flatten(x, _is_ragged)
     for v in leaves or [x]:
         rows_along(v, axis)
@@ -269,7 +270,7 @@ def scan(
         longest_row(last) if k.has_exact_sizes else first.capacity if longest is None else min(longest, first.capacity)
     )
     step = Stepper(f, tree, held, structure)
-    carry, ys = k.scan_rows(step, carry, values, last.splits, steps=steps, reverse=reverse)
+    carry, ys = implementation(k, generic.scan_rows)(step, carry, values, last.splits, steps=steps, reverse=reverse)
     ended = [per_row(first, fill_unless(c, ok)) for c in carry]
     results = [RaggedArray(fill_unless(y, ok), first.partitions) for y in ys]
     return tree.unflatten(held, ended), tree.unflatten(step.structure, results)

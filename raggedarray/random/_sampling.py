@@ -7,7 +7,7 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import entry_counts
 from .._typing import Array, DType
-from ..backends import Kernels, common, is_array, kernels, kind, namespace
+from ..backends import Kernels, common, generic, implementation, is_array, kernels, kind, namespace
 from ..engine.arguments import is_scalar
 from ..engine.broadcast.rows import move_to
 from ..engine.rearrange.rows import one_axis
@@ -71,7 +71,7 @@ def randint(key: Any, like: Any, *, low: Any, high: Any, dtype: DType | None = N
     """
     k, like = _meet(key, like)
     values = like.values if isinstance(like, RaggedArray) else like
-    out = k.dtype("int64" if dtype is None else dtype, values)
+    out = k.dtype("int64" if dtype is None else dtype)
     if kind(out) not in ("int", "uint"):
         raise TypeError(error_text("an integer dtype", f"{out}", "Use `ra.random.uniform`."))
     for bound in (low, high):
@@ -95,18 +95,18 @@ def _meet(key: Any, like: Any) -> tuple[Kernels, Any]:
         raise TypeError(error_text("an array to be like", got, "Pass an array of the wanted shape."))
     values = like.values if isinstance(like, RaggedArray) else like
     k = common([values, key] if is_array(key) else [values])
-    k.check_key(key)
+    implementation(k, generic.generator)(key)  # raises unless it is a key
     if isinstance(like, RaggedArray):
         return k, move_to(k, like).used_values()
-    return k, like if kernels(like) is k else k.asarray(like)
+    return k, k.asarray(like)
 
 
 def _draw(how: str, key: Any, like: Any, dtype: DType | None, kinds: tuple[str, ...], *bounds: Any) -> Any:
     k, like = _meet(key, like)
     values = like.values if isinstance(like, RaggedArray) else like
     if dtype is None:
-        dtype = values.dtype if kind(values.dtype) in kinds else k.dtype("float64", values)
-    dtype = k.dtype(dtype, values)
+        dtype = values.dtype if kind(values.dtype) in kinds else k.dtype("float64")
+    dtype = k.dtype(dtype)
     if kind(dtype) not in kinds:
         raise TypeError(error_text(f"a dtype of kind {kinds[0]}", f"{dtype}", "Pass `dtype=`."))
     static = all(isinstance(b, int) for b in bounds)  # as arguments of a compiled body they would have to fit int32
@@ -116,7 +116,7 @@ def _draw(how: str, key: Any, like: Any, dtype: DType | None, kinds: tuple[str, 
 
 
 def _random(key: Any, values: Array, *traced: Any, how: str, dtype: DType, bounds: tuple[int, ...] = ()) -> Array:
-    return kernels(values).random(how, key, values, dtype, *traced, *bounds)
+    return implementation(kernels(values), generic.generator)(key).draw(how, values, dtype, *traced, *bounds)
 
 
 def permutation(key: Any, x: Any, *, axis: int = 1) -> Any:
@@ -144,19 +144,20 @@ def _permuted(key: Any, x: Array, *, axis: int) -> Array:
     size = prod(lead)
     each = xp.reshape(xp.arange(size), lead)
     group = xp.reshape(each // lead[-1] if lead[-1] else each, (-1,))
-    order = xp.reshape(kernels(x).shuffle(key, group), lead) % lead[-1] if size else each
+    generator = implementation(kernels(x), generic.generator)(key)
+    order = xp.reshape(generator.shuffle(group), lead) % lead[-1] if size else each
     order = xp.reshape(order, (*lead, *(1,) * (x.ndim - axis - 1)))
     return xp.take_along_axis(x, xp.broadcast_to(order, x.shape), axis=axis)
 
 
 def _permuted_entries(key: Any, x: RaggedArray, *, level: int) -> tuple[Array, Any]:
-    k, like, counts = x.kernels, library(x.partitions, x.values), entry_counts(x.partitions, x.capacity)
-    xp = namespace(like)
+    like, counts = library(x.partitions, x.values), entry_counts(x.partitions, x.capacity)
+    xp, generator = namespace(like), implementation(x.kernels, generic.generator)(key)
     if level == 0:
-        rows = k.shuffle(key, xp.zeros((x.nrows,), dtype=like.dtype))
+        rows = generator.shuffle(xp.zeros((x.nrows,), dtype=like.dtype))
         return take_rows(x.values, x.partitions, rows, counts[1:])
     p = x.partitions[level - 1]
     above = parents(p, counts[level], like)
-    index = k.shuffle(key, above)  # slack has the largest id, and stays behind
+    index = generator.shuffle(above)  # slack has the largest id, and stays behind
     index = xp.where(above < p.nrows, index, xp.asarray(counts[level], dtype=index.dtype))
     return take_entries(x.values, x.partitions, level, p, index, counts[level + 1 :])

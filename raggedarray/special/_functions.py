@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from .._typing import Array
-from ..backends import kernels, namespace
+from ..backends import generic, implementation, kernels, namespace
 from ..engine.arguments import check_min_int, is_scalar
 from ..engine.elementwise import elementwise
 
@@ -15,7 +15,8 @@ __all__ = [
 
 
 def _special(*args: Any, name: str) -> Array:
-    return kernels(next(x for x in args if not is_scalar(x))).special(name)(*args)
+    k = kernels(next(x for x in args if not is_scalar(x)))
+    return implementation(k, generic.special)(name)(*args)
 
 
 def _of(name: str, *args: Any) -> Any:
@@ -185,7 +186,7 @@ def multigammaln(a: Any, d: int, /) -> Any:
 
 
 def _multigammaln(a: Array, *, d: int) -> Array:
-    gammaln = kernels(a).special("gammaln")
+    gammaln = implementation(kernels(a), generic.special)("gammaln")
     out = gammaln(a)
     for i in range(1, d):
         out = out + gammaln(a - i / 2)
@@ -220,11 +221,11 @@ def polygamma(n: int, x: Any, /) -> Any:
 
 
 def _polygamma(x: Array, *, n: int) -> Array:
-    k = kernels(x)
+    special = implementation(kernels(x), generic.special)
     if n == 0:
-        out: Array = k.special("digamma")(x)
+        out: Array = special("digamma")(x)
         return out
-    return (-1) ** (n + 1) * math.factorial(n) * k.special("zeta")(namespace(x).full_like(x, n + 1), x)
+    return (-1) ** (n + 1) * math.factorial(n) * special("zeta")(namespace(x).full_like(x, n + 1), x)
 
 
 def xlog1py(x: Any, y: Any, /) -> Any:

@@ -27,7 +27,7 @@ def _of(name: str, family: Family, n: int, x: Any, *, shifted: bool = False) -> 
 
 def _polynomial(x: Array, *, family: Family, n: int, shifted: bool) -> Array:
     xp = namespace(x)
-    out = x.dtype if kind(x.dtype) in ("float", "complex") else kernels(x).dtype("float64", x)
+    out = x.dtype if kind(x.dtype) in ("float", "complex") else kernels(x).dtype("float64")
     x = xp.astype(x, xp.float32 if is_half(out) else out, copy=False)
     x = 2 * x - 1 if shifted else x
     one, nothing = xp.ones_like(x), xp.zeros_like(x)

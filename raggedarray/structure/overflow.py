@@ -80,7 +80,7 @@ def _known_entries(p: Any) -> int | None:
     if not k.is_concrete(table):
         return None
     used = int(k.host(table)[-1]) if isinstance(p, RowPartition) else int(known_total(p))
-    if k.name == "jax":  # whose arrays cannot be written to
+    if not k.has_exact_sizes:  # arrays cannot be written to
         key = id(table)
         _READ[key] = (ref(table, lambda _: _READ.pop(key, None)), used)
     return used

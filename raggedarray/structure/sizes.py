@@ -6,7 +6,7 @@ from typing import Any
 from .._errors import error_text
 from .._partition import RowPartition, UniformPartition, block_of
 from .._typing import Array
-from ..backends import kernels, namespace
+from ..backends import generic, implementation, kernels, namespace
 from .blocks import component_splits, elements, extents, known_total, occupied
 from .levels import ancestors, known_used, library, parents, positions, used_mask
 
@@ -108,11 +108,11 @@ def mask_gradient(partitions: Partitions, values: Array) -> Array:
     """``values``, whose gradient is 0 in slack and holes."""
     block, k = block_of(partitions), kernels(values)
     if block is None:
-        return k.mask_gradient(values, partitions[-1].splits)
+        return implementation(k, generic.mask_gradient)(values, partitions[-1].splits)
     if block.is_packed:
-        return k.mask_gradient(values, component_splits(block))
+        return implementation(k, generic.mask_gradient)(values, component_splits(block))
     if k.is_concrete(values):  # no gradient, and no copy
         return values
     xp = namespace(values)
     there = xp.reshape(occupied(block, values.shape[0]), (values.shape[0], *(1,) * (values.ndim - 1)))
-    return xp.where(there, values, k.stop_gradient(values))
+    return xp.where(there, values, implementation(k, generic.stop_gradient)(values))

@@ -5,10 +5,9 @@ A row's queries are taken a block at a time, so that memory is that of the value
 
 from typing import Any
 
-from array_api_compat import array_namespace
-
 from ..._typing import Array
 from .._dtypes import is_half
+from .._find import namespace
 from .._protocol import AttentionOptions
 
 _BLOCK = 512
@@ -24,7 +23,12 @@ def attention(
     options: AttentionOptions,
     /,
 ) -> Array:
-    xp = array_namespace(query)
+    """Each query's mean of the values of its row, weighted by the softmax of its scores: ``[capacity, H, E]``.
+
+    ``splits`` are those of the queries and of the keys. ``bias`` is added to the scores: ``[H or 1, I, J]`` by
+    position, or ``[H or 1, 2 * m + 1]`` by distance. A query that sees no key gives 0.
+    """
+    xp = namespace(query)
     wide = xp.float32 if is_half(query.dtype) else query.dtype
     seed = None if not options.dropout else int(rng.integers(0, 1 << 63))
     parts = [xp.zeros((0, query.shape[1], value.shape[2]), dtype=query.dtype)]

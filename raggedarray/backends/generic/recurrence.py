@@ -7,9 +7,8 @@ no step touches a row that has ended. Data is read freely, so there is no slack 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
 from ..._typing import Array
+from .._find import namespace
 
 State = tuple[Array, ...]
 """``[rows, H]`` each; the first is what a cell puts out."""
@@ -73,11 +72,11 @@ class _Step(NamedTuple):
 
 def _order(splits: Array) -> Array:
     """Rows by length, longest first."""
-    return array_namespace(splits).argsort(splits[:-1] - splits[1:], stable=True)
+    return namespace(splits).argsort(splits[:-1] - splits[1:], stable=True)
 
 
 def _steps(splits: Array, order: Array, reverse: bool) -> Iterator[_Step]:
-    xp = array_namespace(splits)
+    xp = namespace(splits)
     first = xp.take(splits[1:] - 1 if reverse else splits[:-1], order, axis=0)
     lengths = [int(n) for n in xp.take(splits[1:] - splits[:-1], order, axis=0)]
     running = len(lengths)
@@ -89,7 +88,7 @@ def _steps(splits: Array, order: Array, reverse: bool) -> Iterator[_Step]:
 
 def _along(splits: Array, initial: State, reverse: bool, f: Callable[[Array, State], State]) -> tuple[Array, State]:
     """Run ``f(slots, state)`` step by step: what it puts out, per slot, and the last state of each row."""
-    xp = array_namespace(splits)
+    xp = namespace(splits)
     order = _order(splits)
     state = tuple(xp.take(s, order, axis=0) for s in initial)
     ended: list[State] = []
@@ -117,7 +116,11 @@ def recurrence(
     reverse: bool,
     limit: int | None,
 ) -> tuple[Array, State]:
-    xp, cell = array_namespace(x), CELLS[how]
+    """The outputs of a recurrent layer (``rnn``, ``gru``, ``lstm``), 0 past the last split, and final states.
+
+    ``limit`` is a static limit of the row lengths, which nothing needs but derivatives of the gradient.
+    """
+    xp, cell = namespace(x), CELLS[how]
     math = _math(xp)
     from_x = add(xp.matmul(x, weights[0]), biases[0])
 
@@ -134,7 +137,8 @@ def add(x: Array, bias: Array | None) -> Array:
 
 
 def linear_recurrence(a: Array, b: Array, initial: Array | None, splits: Array, /, *, reverse: bool) -> Array:
-    xp = array_namespace(b)
+    """``h[t] = a[t] * h[t - 1] + b[t]`` within each row."""
+    xp = namespace(b)
     if initial is None:
         initial = xp.zeros((splits.shape[0] - 1, *b.shape[1:]), dtype=b.dtype)
 
@@ -151,7 +155,11 @@ Step = Callable[[Leaves, Leaves], tuple[Leaves, Leaves]]
 def scan_rows(
     f: Step, carry: Leaves, xs: Leaves, splits: Array, /, *, steps: int, reverse: bool
 ) -> tuple[Leaves, Leaves]:
-    xp = array_namespace(splits)
+    """``carry, y = f(carry, x)`` along all rows, side by side: the last carry of each, and ``y`` at each slot.
+
+    No row is longer than ``steps``. What ``f`` gives for rows that have ended is dropped.
+    """
+    xp = namespace(splits)
     starts, lengths = splits[:-1], splits[1:] - splits[:-1]
     collected: list[Leaves] = []
     for t in range(max(steps, 1)):
@@ -176,7 +184,7 @@ def element(starts: Array, lengths: Array, t: Any, reverse: bool) -> tuple[Array
 
     Of an empty row the slot is 0, which is in use if any is.
     """
-    xp = array_namespace(starts)
+    xp = namespace(starts)
     live, zero = lengths > t, xp.zeros_like(lengths)
     step = xp.where(live, t + zero, xp.where(lengths > 0, lengths - 1, zero))
     at = starts + (lengths - 1 - step if reverse else step)
@@ -185,4 +193,4 @@ def element(starts: Array, lengths: Array, t: Any, reverse: bool) -> tuple[Array
 
 def column(mask: Array, like: Array) -> Array:
     """``[rows]`` as ``[rows, 1, ...]``, to meet ``like``."""
-    return array_namespace(mask).reshape(mask, (mask.shape[0], *(1,) * (like.ndim - 1)))
+    return namespace(mask).reshape(mask, (mask.shape[0], *(1,) * (like.ndim - 1)))

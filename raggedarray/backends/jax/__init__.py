@@ -7,9 +7,8 @@ passed (38 ms against 0.4 ms on a GPU, xla #22233); halves accumulate in float32
 """
 
 from collections.abc import Callable
-from dataclasses import fields
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,40 +16,34 @@ import jax.scipy.special
 import numpy as np
 from jax import lax
 from jax.core import Tracer
-from jax.experimental import checkify
 
 from ..._errors import error_text
 from ..._typing import Array, DType
 from .._protocol import Reduction, Segments
-from ..generic import pointwise as pointwise
-from ..generic import strided as strided
 from . import rows as _jax_rows
 from .attention import attention as attention
 from .bags_and_ctc import bag as bag
 from .bags_and_ctc import contract as contract
 from .bags_and_ctc import ctc as ctc
-from .components import each as each
+from .components import component_function as component_function
 from .components import einsum as einsum
-from .components import flatten as flatten
-from .components import result_shapes as result_shapes
-from .components import unflatten as unflatten
+from .generator import generator as generator
 from .grouped_products import grouped_matmul as grouped_matmul
 from .moving import asarray as asarray
 from .moving import index as index
 from .moving import move as move
-from .random import check_key as check_key
-from .random import random as random
-from .random import shuffle as shuffle
 from .recurrence import recurrence as recurrence
 from .rows import Rows, alike, unhalved
 from .rows import row_ids as row_ids
 from .scan import linear_recurrence as linear_recurrence
 from .scan import scan_rows as scan_rows
+from .transforms import check as check
+from .transforms import checking as checking
 
 name = "jax"
+xp = jnp
 has_exact_sizes = False
 
-_checks: Any = cast(Any, jax).make_user_context(False)  # part of jit's cache key, which a plain global is not
 _COMPILED: dict[Any, Callable[..., Any]] = {}
 
 
@@ -80,7 +73,7 @@ def host(x: Array, /) -> Any:
     return np.asarray(x)
 
 
-def dtype(name: DType, like: Array | None = None, /) -> DType:
+def dtype(name: DType, /) -> DType:
     try:
         return jax.dtypes.canonicalize_dtype(name)
     except TypeError:
@@ -148,10 +141,6 @@ def _wide(x: Array) -> Array:
     return x.astype(unhalved(x.dtype))
 
 
-def spread(items: Array, segments: Segments, capacity: int, /, *, fill: int = 0) -> Array:
-    return pick(items, _ids(segments, capacity), fill=fill)
-
-
 def pick(items: Array, index: Array, /, *, fill: int = 0) -> Array:
     size = items.shape[0]
     if size == 0:
@@ -163,13 +152,6 @@ def pick(items: Array, index: Array, /, *, fill: int = 0) -> Array:
     known = index < size
     found = wide[jnp.where(known, index, 0)].astype(items.dtype)
     return jnp.where(_column(known, found), found, jnp.full_like(found, fill))
-
-
-def take_runs(items: Array, starts: Array, splits: Array, /) -> Array:
-    size, count = items.shape[0], starts.shape[0]
-    ids = row_ids(splits, size)
-    index = pick(starts - splits[:-1], ids) + jnp.arange(size, dtype=splits.dtype)
-    return pick(items, jnp.where(ids < count, index, size))
 
 
 def segment_softmax(values: Array, segments: Segments, /, *, log: bool) -> Array:
@@ -307,53 +289,3 @@ def special(name: str, /) -> Callable[..., Array]:
 def _in_float32(function: Callable[..., Array], x: Array) -> Array:
     """Halves, which the function refuses, rounded at the end."""
     return function(_wide(x)).astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.floating) else function(x)
-
-
-def checking() -> bool:
-    return bool(_checks.value)
-
-
-def check(ok: Array, text: str, /, **shown: Array) -> None:
-    checkify.check(jnp.asarray(ok), text, **shown)
-
-
-def checks() -> Any:
-    """A context in which traced code checks its data at run time."""
-    return _checks(True)
-
-
-def checked(f: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
-    """``f`` compiled with its checks, as a function that returns ``(error, result)``."""
-    return jax.jit(checkify.checkify(f, errors=checkify.user_checks), **options)
-
-
-def value_and_grad(f: Callable[[list[Array]], Any], has_aux: bool) -> Callable[[list[Array]], Any]:
-    """JAX's, on a list of inexact arrays."""
-    return jax.value_and_grad(f, has_aux=has_aux)
-
-
-def register(cls: type, static: bool) -> None:
-    """Unflattening checks nothing: JAX passes ``None``, ``object()``, float0 and batched leaves."""
-    fixed = [f.name for f in fields(cls) if f.metadata.get("static")]
-    names = [f.name for f in fields(cls) if f.name not in fixed]
-    keys = [jax.tree_util.GetAttrKey(n) for n in names]
-
-    def aux(x: Any) -> Any:
-        return tuple(getattr(x, n) for n in fixed)
-
-    def children(x: Any) -> tuple[list[Any], Any]:
-        return [getattr(x, n) for n in names], aux(x)
-
-    def keyed(x: Any) -> tuple[list[Any], Any]:
-        return [(k, getattr(x, n)) for k, n in zip(keys, names, strict=True)], aux(x)
-
-    def rebuild(static: Any, leaves: Any) -> Any:
-        new: Any = object.__new__(cls)
-        for n, value in zip((*fixed, *names), (*static, *leaves), strict=True):
-            object.__setattr__(new, n, value)
-        return new
-
-    if static:
-        jax.tree_util.register_static(cls)
-    else:
-        jax.tree_util.register_pytree_with_keys(cls, keyed, rebuild, children)

@@ -16,8 +16,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..._typing import Array
+from .._identity import identity
 from .._protocol import Reduction
-from ..generic import identity, terminal
+from ..generic.ctc import terminal
 from .linear_rules import linear_call
 from .rows import alike, row_ids, unhalved
 

@@ -23,6 +23,8 @@ _LINE = 64
 
 
 def asarray(x: Any, /, *, dtype: DType | None = None) -> Array:
+    if dtype is None and isinstance(x, jax.Array):
+        return x
     need_plain(x)
     if isinstance(x, list | tuple) and not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x)):
         x = np.asarray(x, dtype=jax.dtypes.canonicalize_dtype(np.asarray(x).dtype) if dtype is None else dtype)

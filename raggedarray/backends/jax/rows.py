@@ -17,8 +17,8 @@ from jax.core import Tracer
 
 from ..._errors import error_text
 from ..._typing import Array
+from .._identity import identity
 from .._protocol import Reduction
-from ..generic import identity
 from .sorting_network import sort_rows
 
 

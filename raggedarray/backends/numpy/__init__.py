@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
+import array_api_compat.numpy
 import numpy as np
 import scipy.sparse
 import scipy.special
@@ -15,34 +16,28 @@ import scipy.special
 from ..._errors import error_text
 from ..._typing import Array, DType
 from .._find import need_plain
+from .._identity import identity
 from .._protocol import Reduction, Segments
-from ..generic import bound as bound
-from ..generic import call as call
-from ..generic import check as check
-from ..generic import checking as checking
-from ..generic import contract as contract
-from ..generic import ctc as ctc
-from ..generic import identity
-from ..generic import is_concrete as is_concrete
-from ..generic import linear_recurrence as linear_recurrence
-from ..generic import mask_gradient as mask_gradient
-from ..generic import once as once
-from ..generic import recurrence as recurrence
-from ..generic import scan_rows as scan_rows
-from ..generic import stop_gradient as stop_gradient
-from ..generic.attention import attention as attention
-from ..generic.components import each as each
 from .bags import bag as bag
+from .components import component_function as component_function
 from .components import einsum as einsum
-from .components import result_shapes as result_shapes
 from .dtypes import native
 from .dtypes import pointwise as pointwise
 from .views import strided as strided
 
 name = "numpy"
+xp = array_api_compat.numpy
 has_exact_sizes = True
 
 _UFUNC: dict[str, np.ufunc] = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def call(body: Callable[..., Any], /, *args: Any, **static: Any) -> Any:
+    return body(*args, **static)
+
+
+def is_concrete(*trees: Any) -> bool:
+    return True
 
 
 def host(x: Array, /) -> Any:
@@ -76,12 +71,16 @@ def move(
     return [asarray(values, dtype=dtype), *map(index, indices)]
 
 
-def dtype(name: DType, like: Array | None = None, /) -> DType:
+def dtype(name: DType, /) -> DType:
     """A NumPy dtype; the extended float types are known once JAX is imported."""
     try:
         return np.dtype(name).newbyteorder("=")
     except TypeError:
         raise TypeError(error_text("a dtype or its name", repr(name), "Use one like 'float32'.", op="dtype")) from None
+
+
+def bound(needed: Array, limit: int, /) -> int:
+    return int(needed)
 
 
 def row_ids(splits: Array, capacity: int, /) -> Array:
@@ -305,33 +304,12 @@ def true_index(mask: Array, size: int, /) -> Array:
     return np.concatenate((found, np.full(size - len(found), len(mask), dtype=found.dtype)))
 
 
-def check_key(key: Any, /) -> None:
-    if not isinstance(key, np.random.Generator):
-        got, advice = type(key).__name__, "Make one with `np.random.default_rng(seed)`."
-        raise TypeError(error_text("a numpy.random.Generator for NumPy arrays", got, advice))
+def checking() -> bool:
+    return False
 
 
-def random(how: str, key: Any, like: Array, dtype: DType, /, *bounds: Any) -> Array:
-    if how == "randint":
-        return key.integers(*bounds, size=like.shape, dtype=dtype)
-    if how == "normal" and dtype.kind == "c":
-        part = np.dtype(f"f{dtype.itemsize // 2}")
-        pair = key.standard_normal((*like.shape, 2), dtype=part) * part.type(0.5**0.5)
-        return pair.view(dtype)[..., 0]
-    wide = dtype if dtype in (np.float32, np.float64) else np.dtype("float32")
-    if how == "normal":
-        return key.standard_normal(like.shape, dtype=wide).astype(dtype, copy=False)
-    drawn = key.random(like.shape, dtype=wide)
-    if dtype != wide:  # a half must not round up to 1
-        steps = 2.0 ** (11 if dtype == np.float16 else 8)
-        drawn = np.floor(drawn * wide.type(steps)) / wide.type(steps)
-    return drawn.astype(dtype, copy=False)
-
-
-def shuffle(key: Any, ids: Array, /) -> Array:
-    bits = key.integers(0, 2**32, ids.shape[0], dtype=np.uint32)
-    both = (ids.astype(np.uint64) << np.uint64(32)) | bits  # one key sorts ten times faster than `lexsort` of two
-    return np.argsort(both, kind="stable").astype(ids.dtype, copy=False)
+def check(ok: Array, text: str, /, **shown: Array) -> None:
+    """Data can be read here, so ops raise by themselves."""
 
 
 def special(name: str, /) -> Callable[..., Array]:

@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse
 
 from ..._typing import Array
+from .._identity import identity
 from .._protocol import Reduction
-from ..generic import identity
 
 
 def bag(how: Reduction, table: Array, ids: Array, weights: Array | None, splits: Array, /) -> Array:

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..._typing import Array
 from .._dtypes import is_half
-from ..generic import components as _components
+from .._protocol import ComponentFunction
+from ..generic.components import InTurn
 
 
 def einsum(letters: str, /, *arrays: Array) -> Array:
@@ -18,10 +19,14 @@ def einsum(letters: str, /, *arrays: Array) -> Array:
     return np.einsum(letters, *arrays, optimize=len(arrays) > 1)
 
 
-def result_shapes(
-    f: Callable[..., Any], shapes: list[tuple[int, ...]], like: list[Array], /
-) -> tuple[list[tuple[int, ...]], Any]:
-    """A trial on made-up numbers must not warn."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _components.result_shapes(f, shapes, like)
+class _Quiet(InTurn):
+    """A trial on ones must not warn."""
+
+    def shapes(self, shapes: list[tuple[int, ...]], like: list[Array], /) -> tuple[list[tuple[int, ...]], Any]:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return super().shapes(shapes, like)
+
+
+def component_function(f: Callable[..., Any], /) -> ComponentFunction:
+    return _Quiet(f)

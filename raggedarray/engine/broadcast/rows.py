@@ -12,7 +12,7 @@ from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array
-from ...backends import Kernels, Segments, common, is_array, kernels, kind, namespace
+from ...backends import Kernels, Segments, common, generic, implementation, is_array, kernels, kind, namespace
 from ...structure.agreement import agree, agree_lengths, cut, is_uniform
 from ...structure.levels import column, composed_splits, library, parents, positions, splits_of, used_mask
 from ..arguments import is_scalar
@@ -259,7 +259,8 @@ def _lay_out_one(t: RaggedArray, x: RaggedArray, states: tuple[State, ...]) -> A
     if states[first - 1] == "same" and _stretch(x.partitions[first - 1 :]):
         splits = composed_splits(t.partitions[first - 1 :], library(t.partitions, t.values))
         segments = Segments(splits.shape[0] - 1, splits=splits)
-        return kernels(x.values).spread(x.values[: segments.num, ...], segments, t.capacity, fill=neutral(x.values))
+        spread = implementation(kernels(x.values), generic.spread)
+        return spread(x.values[: segments.num, ...], segments, t.capacity, fill=neutral(x.values))
     return kernels(x.values).pick(x.values, _index(t, x, states), fill=neutral(x.values))
 
 

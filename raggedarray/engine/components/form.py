@@ -43,7 +43,7 @@ class Form(NamedTuple):
     def sizes(self) -> Sizes:
         """Sizes of all components: on the host where they can be read, where a step costs no compiled program."""
         block, k = self.block, kernels(self.block.sizes)
-        if k.name == "jax" and k.is_concrete(block.sizes):
+        if not k.has_exact_sizes and k.is_concrete(block.sizes):
             block = BlockPartition(k.host(block.sizes), axes=block.axes, bound=block.bound)
         return (*extents(block), *self.values.shape[1:])
 
@@ -109,7 +109,7 @@ def block_of_sizes(sizes: Sizes, bound: int, k: Kernels) -> BlockPartition:
     columns = [n for n in sizes if not isinstance(n, int)]
     axes = tuple(n if isinstance(n, int) else None for n in sizes)
     table = namespace(columns[0]).stack(columns, axis=1)
-    return BlockPartition(table if kernels(table) is k else k.index(table), axes=axes, bound=bound)
+    return BlockPartition(k.index(table), axes=axes, bound=bound)
 
 
 def reassemble(form: Form, block: BlockPartition | None, values: Array, like: tuple[Form, ...] = ()) -> Any:
@@ -128,7 +128,7 @@ def reassemble(form: Form, block: BlockPartition | None, values: Array, like: tu
 
 def _column_splits(sizes: Array) -> Array:
     k = kernels(sizes)
-    known = k.name == "jax" and k.is_concrete(sizes)
+    known = not k.has_exact_sizes and k.is_concrete(sizes)
     return k.index(splits_of(k.host(sizes)[:, 0])) if known else splits_of(sizes[:, 0])
 
 

@@ -67,10 +67,10 @@ def _read_off(form: Form, buckets: Buckets, of_buckets: list[int]) -> Array:
     like = form.block.sizes
     sizes = [of_buckets[i] for i in buckets.of_component]
     sizes += [0] * (like.shape[0] - len(sizes))
-    if kernels(like).name == "jax":
-        on_host: Array = host_namespace().asarray(sizes, dtype="int32")
-        return on_host
-    return namespace(like).asarray(sizes, dtype=like.dtype)
+    if kernels(like).has_exact_sizes:
+        return namespace(like).asarray(sizes, dtype=like.dtype)
+    on_host: Array = host_namespace().asarray(sizes, dtype="int32")
+    return on_host
 
 
 def _packed(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...backends import Kernels
+from ...backends import Kernels, generic, implementation
 from .form import Form, Sizes
 
 FIRST, SECOND = (7, 11, 13, 17, 19), (23, 29, 31, 37, 41)
@@ -80,10 +80,11 @@ def _try(k: Kernels, f: Callable[..., Any], forms: tuple[Form, ...], sizes: list
         shapes.append((*block, *form.values.shape[1:]))
         of_masks.append(block)
     like = [form.values for form in forms]
+    function = implementation(k, generic.component_function)(f)
     if masks:
         bools = [form.values != form.values for form in forms]
-        return k.result_shapes(f, shapes + of_masks, like + bools)
-    return k.result_shapes(f, shapes, like)
+        return function.shapes(shapes + of_masks, like + bools)
+    return function.shapes(shapes, like)
 
 
 def _partitions(count: int) -> Iterator[list[int]]:

@@ -76,7 +76,7 @@ def _each(k: Kernels, block: BlockPartition, given: Any, what: str) -> Array:
         got = f"{given.dtype} of shape {tuple(given.shape)}"
         raise TypeError(error_text(f"an integer {what}, or one for each component", got, "Convert it."))
     given = widened(given, k)
-    given = to_dtype(given if kernels(given) is k else k.asarray(given), block.sizes)
+    given = to_dtype(k.asarray(given), block.sizes)
     return namespace(given).broadcast_to(given, (block.nrows,))
 
 

@@ -10,7 +10,7 @@ from ..._array import RaggedArray
 from ..._errors import OP, DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array
-from ...backends import Kernels, Segments, backend, kernels, namespace
+from ...backends import Kernels, Segments, backend, generic, implementation, kernels, namespace
 from ...structure.agreement import agree_levels
 from ...structure.levels import needed_entries, splits_of, take_rows
 from ..arguments import level_sizes
@@ -93,10 +93,10 @@ def _packed(values: Array, partitions: tuple[Partition, ...], rows: Array) -> An
         made = RowPartition(splits_of(xp.take(p.lengths, rows, axis=0)))
         starts = xp.take(p.splits[:-1], rows, axis=0)
         if level == len(partitions):
-            return k.take_runs(values, starts, made.splits), (*new, made)
+            return implementation(k, generic.take_runs)(values, starts, made.splits), (*new, made)
         begin = starts - made.splits[:-1]
         size = k.bound(made.splits[-1], 0)
-        begin = k.spread(xp.astype(begin, xp.int64), Segments(count, splits=made.splits), size)
+        begin = implementation(k, generic.spread)(xp.astype(begin, xp.int64), Segments(count, splits=made.splits), size)
         begin += xp.arange(size, dtype=xp.int64)  # its own buffer: a second one costs as much as the sum
         rows, new = begin, (*new, made)
     return xp.take(values, rows, axis=0), new

@@ -12,7 +12,7 @@ from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import Level, Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array, Axis
-from ...backends import Segments, is_array, kernels, namespace
+from ...backends import Segments, generic, implementation, is_array, kernels, namespace
 from ...structure.index_maps import Move, new_length, source
 from ...structure.levels import library, parents, positions, splits_of, used_at
 from ..reduce import normal_axes
@@ -161,19 +161,19 @@ def _step(
         size = k.bound(made.splits[-1], limit)
     if m is None or m.kind == "truncate" or (m.kind == "window" and m.m == 1):
         return made, runs(made, starts, size, below), None
-    first = made.splits[:-1]
+    first, spread = made.splits[:-1], implementation(k, generic.spread)
     segments, here, there = _rows(made, size)
     if m.kind == "flip":
-        return made, _where(there, k.spread(starts + lengths - 1 + first, segments, size) - here, below), None
+        return made, _where(there, spread(starts + lengths - 1 + first, segments, size) - here, below), None
     if m.kind == "roll":  # by less than a row, so that an entry wraps at most once
         by = shift % xp.maximum(lengths, xp.ones_like(lengths))
-        index = here + k.spread(starts - first - by, segments, size)
-        wraps = here < k.spread(first + by, segments, size)
-        return made, _where(there, xp.where(wraps, index + k.spread(lengths, segments, size), index), below), None
-    at = here - k.spread(first, segments, size)
-    length = k.spread(lengths, segments, size) if m.kind == "pad" else 0
+        index = here + spread(starts - first - by, segments, size)
+        wraps = here < spread(first + by, segments, size)
+        return made, _where(there, xp.where(wraps, index + spread(lengths, segments, size), index), below), None
+    at = here - spread(first, segments, size)
+    length = spread(lengths, segments, size) if m.kind == "pad" else 0
     at = source(m, at, length, shift)
-    index = k.spread(starts, segments, size) + at
+    index = spread(starts, segments, size) + at
     if m.kind != "pad":
         return made, _where(there, index, below), None
     inside = (at >= 0) & (at < length)
@@ -216,7 +216,8 @@ def _where(known: Any, index: Array, below: int) -> Array:
 def runs(made: RowPartition, starts: Array, size: int, below: int) -> Array:
     """Entry numbers of runs: row ``i`` of ``made`` is ``starts[i], starts[i] + 1, ...``; ``below`` past the rows."""
     segments, here, there = _rows(made, size)
-    return _where(there, here + kernels(starts).spread(starts - made.splits[:-1], segments, size), below)
+    first = implementation(kernels(starts), generic.spread)(starts - made.splits[:-1], segments, size)
+    return _where(there, here + first, below)
 
 
 def _windows(m: Move, rows: Array, below: int) -> tuple[tuple[Partition, ...], Array]:

@@ -14,7 +14,7 @@ from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import BlockPartition, block_of
 from ..._typing import Array
-from ...backends import is_array, kernels, namespace
+from ...backends import is_array, is_numpy, kernels, namespace
 from ...engine.arguments import ragged_only, sizes_of
 from ...engine.block_arguments import check_traced, checked_bound, integers, table
 from ...engine.columns import column, numeric
@@ -55,9 +55,9 @@ def from_blocks(
         raise ValueError(error_text("a buffer with a first axis", got, "Pass an array of slots."))
     numeric(buffer)
     arrays = [a for a in (sizes, strides, offsets) if is_array(a)]
-    k = next((kernels(a) for a in (buffer, *arrays) if kernels(a).name != "numpy"), kernels(buffer))
+    k = next((kernels(a) for a in (buffer, *arrays) if not is_numpy(a)), kernels(buffer))
     sizes = table("sizes", integers(k, "sizes", sizes), 2)
-    buffer = buffer if kernels(buffer) is k else k.asarray(buffer)
+    buffer = k.asarray(buffer)
     n, r = sizes.shape
     axes = (None,) * r if axes is None else tuple(None if m is None else sizes_of(m) for m in axes)
     if axes.count(None) != r or not r or any(m is not None and m < 0 for m in axes):
@@ -77,7 +77,7 @@ def from_blocks(
         p = BlockPartition(sizes, xp.stack(steps(packed(p)), axis=1), offsets, axes=axes, bound=p.bound)
     if offsets is None and strides is not None:
         p = BlockPartition(sizes, strides, component_splits(p)[:-1], axes=axes, bound=p.bound)
-    return RaggedArray(buffer, (p if k.name != "numpy" else _narrow(p, int(buffer.shape[0])),))
+    return RaggedArray(buffer, (p if not is_numpy(buffer) else _narrow(p, int(buffer.shape[0])),))
 
 
 def _narrow(p: BlockPartition, slots: int) -> BlockPartition:

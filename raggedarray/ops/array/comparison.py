@@ -5,7 +5,7 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._partition import RowPartition, UniformPartition
 from ..._typing import Array
-from ...backends import common, kernels, kind, namespace
+from ...backends import common, kind, namespace
 from ...engine.arguments import check_consistent, check_partitions, ragged_only
 from ...engine.block_arguments import validate_block
 from ...engine.broadcast.levels import same_levels
@@ -44,7 +44,7 @@ def _compare(x: Any, y: Any, **static: Any) -> Any:
         x, y = as_rows(x), as_rows(y)
     k = common([x.values if r else x for x, r in zip((x, y), ragged, strict=True)])
     if not ragged[0]:
-        x, y = (a if kernels(a) is k else k.asarray(a) for a in (x, y))
+        x, y = (k.asarray(a) for a in (x, y))
         same = k.call(_close, x, y, **static)
     else:
         x, y = same_levels([contiguous(move_to(k, x)).used_values(), contiguous(move_to(k, y)).used_values()])

@@ -8,7 +8,7 @@ from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, RowPartition, block_of
 from ..._typing import Array, DType
-from ...backends import Kernels, backend, common, is_array, is_masked, kernels, kind, namespace
+from ...backends import Kernels, backend, common, is_array, is_masked, is_numpy, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, holds, is_scalar, level_sizes, ragged_only, sizes_of
 from ...engine.broadcast.rows import move_to
 from ...engine.bucket_size import bucket_size
@@ -61,7 +61,7 @@ def asarray(
         return _moved(k, x, dtype, capacity, nrows, device, copy)
     moved = x if nrows is None else with_rows(x, nrows)
     moved = moved if capacity is None else with_capacity(moved, capacity)
-    if dtype is not None and moved.dtype != k.dtype(dtype, moved.values):
+    if dtype is not None and moved.dtype != k.dtype(dtype):
         moved = astype(moved, dtype)
     if copy is False and moved.values is not x.values:
         raise _needs_copy()
@@ -101,10 +101,9 @@ def _moved(
         raise DynamicShapeError(error_text("values that can be read", "traced ones", advice))
     if copy is False:
         raise _needs_copy()
-    on_host = x if x.kernels.name == "numpy" else RaggedArray(x.kernels.host(x.values), host_partitions(x))
-    host = move_to(backend("numpy"), on_host)
+    host = move_to(backend("numpy"), RaggedArray(x.kernels.host(x.values), host_partitions(x)))
     host = host if nrows is None else with_rows(host, nrows)
-    dtype = None if dtype is None else k.dtype(dtype, host.values)
+    dtype = None if dtype is None else k.dtype(dtype)
     if k.has_exact_sizes:
         out = with_capacity(host, used_entries(host) if capacity is None else capacity)
         if copy:
@@ -135,8 +134,8 @@ def _dense(x: Any, xp: Any, dtype: DType | None, device: Any, copy: bool | None)
         if copy is False:
             raise _needs_copy()
         x = kernels(x).host(x) if kernels(x).is_concrete(x) else x
-    dtype = None if dtype is None else k.dtype(dtype, x if is_array(x) else None)
-    if is_array(x) and kernels(x).name == "numpy":
+    dtype = None if dtype is None else k.dtype(dtype)
+    if is_array(x) and is_numpy(x):
         numeric(x)
     if is_array(x) and kernels(x) is k:
         return array_namespace(x).asarray(x, dtype=dtype, device=device, copy=copy)
@@ -282,7 +281,7 @@ def from_padded(
     array, lengths, mask = (column(a) for a in (array, lengths, mask))
     arrays = [a for a in (array, lengths, mask) if is_array(a)]
     k = common(arrays)
-    array, mask = (a if a is None or (is_array(a) and kernels(a) is k) else k.asarray(a) for a in (array, mask))
+    array, mask = (a if a is None else k.asarray(a) for a in (array, mask))
     if numeric(array).ndim < 2:
         raise ValueError(error_text("shape (nrows, length, ...)", f"{tuple(array.shape)}", "Add the axes."))
     if sum(a is not None for a in (lengths, mask, padding)) > 1:

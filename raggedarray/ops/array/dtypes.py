@@ -11,7 +11,7 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._typing import DType, Namespace
-from ...backends import backend, common, is_array, kernels, kind, namespace
+from ...backends import backend, common, generic, implementation, is_array, kind, namespace
 from ...engine.arguments import is_scalar
 from ...engine.host import host_namespace
 
@@ -42,7 +42,7 @@ def _space(dtype: DType) -> Namespace:
     if library not in ("builtins", "numpy", "ml_dtypes"):
         return import_module(library)
     standard = isinstance(dtype, str) or str(getattr(dtype, "__name__", dtype)) in _STANDARD
-    return host_namespace() if standard else namespace(backend("jax").asarray(0))
+    return host_namespace() if standard else backend("jax").xp
 
 
 _STANDARD = {"bool", "bool_", "float16", "float128", "longdouble", "clongdouble", "complex256"} | {
@@ -67,8 +67,6 @@ def can_cast(from_: Any, to: DType, /) -> Any:
     (True, False)
     """
     from_, to = _plain(from_), _plain(to)
-    if is_array(from_) and kernels(from_).name == "generic":
-        return namespace(from_).can_cast(from_, to)
     from_ = from_.dtype if is_array(from_) else from_
     return (_space(to) if _space(from_) is host_namespace() else _space(from_)).can_cast(from_, to)
 
@@ -118,10 +116,10 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     arrays = [x for x in plain if is_array(x)]
     if arrays:
         k = common(arrays)
-        plain = [x if not is_array(x) or kernels(x) is k else k.asarray(x) for x in plain]
-        xp = namespace(next(x for x in plain if is_array(x)))
+        plain = [k.asarray(x) if is_array(x) else x for x in plain]
+        xp = k.xp
         operands = (x if is_scalar(x) or (is_array(x) and not k.has_exact_sizes) else _of_dtype(xp, x) for x in plain)
-        return k.pointwise(_promoted, tuple(operands), {}, single=False).dtype
+        return implementation(k, generic.pointwise)(_promoted, tuple(operands), {}, single=False).dtype
     spaces = [_space(x) for x in plain if not is_scalar(x)]
     return next((s for s in spaces if s is not host_namespace()), spaces[0]).result_type(*plain)
 

@@ -120,7 +120,7 @@ def zeros(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: A
 
 def _like(name: str, x: Any, *args: Any, dtype: DType | None, device: Any) -> Any:
     if not isinstance(x, RaggedArray):
-        dtype = None if dtype is None else kernels(x).dtype(dtype, x)
+        dtype = None if dtype is None else kernels(x).dtype(dtype)
         return getattr(namespace(x), name)(x, *args, dtype=dtype, device=device)
     x = x.used_values()
     return RaggedArray(_like(name, x.values, *args, dtype=dtype, device=device), x.partitions)
@@ -141,7 +141,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: DType | None = None, device:
     >>> full_like(ragged([[1, 2], []]), 7).tolist()
     [[7, 7], []]
     """
-    out = x.dtype if dtype is None else kernels(x.values if isinstance(x, RaggedArray) else x).dtype(dtype, None)
+    out = x.dtype if dtype is None else kernels(x.values if isinstance(x, RaggedArray) else x).dtype(dtype)
     need_kind(fill_value, out)
     return _like("full_like", x, fill_value, dtype=dtype, device=device)
 

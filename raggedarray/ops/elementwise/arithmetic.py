@@ -240,7 +240,7 @@ def round(x: Any, /, *, decimals: int = 0) -> Any:
 def _round(x: Array, *, decimals: int) -> Array:
     xp = namespace(x)
     if kind(x.dtype) not in ("float", "complex"):
-        wide = kernels(x).dtype("float64", x)
+        wide = kernels(x).dtype("float64")
         return xp.astype(_round(xp.astype(x, wide), decimals=decimals), x.dtype) if decimals < 0 else x
     scale = float(10 ** (decimals if decimals > 0 else -decimals))
     return xp.round(x * scale) / scale if decimals > 0 else xp.round(x / scale) * scale

@@ -134,7 +134,7 @@ def _isclose(x1: Any, x2: Any, *, rtol: float, atol: float, equal_nan: bool) -> 
     first = next(x for x in (x1, x2) if not is_scalar(x))
     xp = namespace(first)
     dtype = xp.result_type(x1, x2)
-    dtype = dtype if kind(dtype) in ("float", "complex") else kernels(first).dtype("float64", first)
+    dtype = dtype if kind(dtype) in ("float", "complex") else kernels(first).dtype("float64")
     x1, x2 = (xp.asarray(x, dtype=dtype) if is_scalar(x) else xp.astype(x, dtype, copy=False) for x in (x1, x2))
     finite = xp.isfinite(x1) & xp.isfinite(x2)
     a, b = (xp.where(finite, x, xp.zeros_like(x)) for x in (x1, x2))  # inf - inf would warn

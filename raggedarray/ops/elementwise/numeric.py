@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._errors import error_text
 from ..._typing import Array
-from ...backends import is_array, is_half, kernels, kind, namespace
+from ...backends import generic, implementation, is_array, is_half, kernels, kind, namespace
 from ...engine.arguments import is_scalar
 from ...engine.elementwise import elementwise
 from ..array.dtypes import finfo
@@ -46,7 +46,7 @@ def _angle(x: Array) -> Array:
     xp = namespace(x)
     if kind(x.dtype) == "complex":
         return xp.atan2(xp.imag(x), xp.real(x))
-    x = x if kind(x.dtype) == "float" else xp.astype(x, kernels(x).dtype("float64", x))
+    x = x if kind(x.dtype) == "float" else xp.astype(x, kernels(x).dtype("float64"))
     turned = xp.where(xp.signbit(x), xp.full_like(x, 3.141592653589793), xp.zeros_like(x))
     return xp.where(xp.isnan(x), x, turned)
 
@@ -64,7 +64,7 @@ def float_power(x1: Any, x2: Any, /) -> Any:
 def _float_power(x1: Any, x2: Any) -> Array:
     first = next(x for x in (x1, x2) if not is_scalar(x))
     xp, k = namespace(first), kernels(first)
-    wide = k.dtype("complex128" if kind(xp.result_type(x1, x2)) == "complex" else "float64", first)
+    wide = k.dtype("complex128" if kind(xp.result_type(x1, x2)) == "complex" else "float64")
     return xp.pow(*(xp.asarray(x, dtype=wide) if is_scalar(x) else xp.astype(x, wide) for x in (x1, x2)))
 
 
@@ -127,7 +127,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
 
 
 def _exponent(x: Array) -> Array:
-    exponent: Array = _native(kernels(x).stop_gradient(x), name="frexp")[1]
+    exponent: Array = _native(implementation(kernels(x), generic.stop_gradient)(x), name="frexp")[1]
     return exponent
 
 

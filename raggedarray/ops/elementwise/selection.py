@@ -6,7 +6,7 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._typing import Array, DType
-from ...backends import is_array, kernels, namespace
+from ...backends import generic, implementation, is_array, is_numpy, kernels, namespace
 from ...engine.arguments import is_scalar
 from ...engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ...engine.elementwise import elementwise
@@ -76,9 +76,9 @@ def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) ->
     if device is not None:
         raise ValueError(error_text("device=None", repr(device), "Move with `ra.asarray` or `jax.device_put`."))
     if not isinstance(x, RaggedArray):
-        return namespace(x).astype(x, kernels(x).dtype(dtype, x), copy=copy)
+        return namespace(x).astype(x, kernels(x).dtype(dtype), copy=copy)
     x = x.used_values()
-    values = x.kernels.call(_astype, x.values, dtype=x.kernels.dtype(dtype, x.values), copy=copy)
+    values = x.kernels.call(_astype, x.values, dtype=x.kernels.dtype(dtype), copy=copy)
     return RaggedArray(values, x.partitions)
 
 
@@ -112,7 +112,7 @@ def map_values(f: Callable[..., Array], *xs: Any, masked: bool = False) -> Ragge
     laid_out = len(xs) > 1 or masked
     operands = k.call(_laid_out, t, *met.operands, states=met.states, masked=masked) if laid_out else [t.values]
     values = f(*operands)
-    if is_array(values) and kernels(values) is not k and k.name != "numpy":
+    if is_array(values) and not is_numpy(t.values):
         values = k.asarray(values)
     if getattr(values, "shape", ())[:1] != (t.capacity,):
         got = f"shape {getattr(values, 'shape', None)}"
@@ -133,7 +133,7 @@ def _used_in_slack(values: Array, t: RaggedArray) -> Array:
     values = xp.broadcast_to(values, (t.capacity, *values.shape[1:]))
     used = column(t.used_mask(), values)
     sample = xp.where(used[:1, ...], values[:1, ...], xp.ones_like(values[:1, ...]))  # slots are used from the first on
-    return xp.where(used, values, kernels(values).stop_gradient(sample))
+    return xp.where(used, values, implementation(kernels(values), generic.stop_gradient)(sample))
 
 
 def _zero_in_slack(values: Array, t: RaggedArray) -> Array:

@@ -134,7 +134,7 @@ def _scaled(x: Array, *, factor: float) -> Array:
 
 def _floating(x: Array) -> Array:
     wide = kind(x.dtype) in ("float", "complex")
-    return x if wide else namespace(x).astype(x, kernels(x).dtype("float64", x))
+    return x if wide else namespace(x).astype(x, kernels(x).dtype("float64"))
 
 
 def exp(x: Any, /) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._typing import Array
-from ...backends import backend
+from ...backends import backend, transforms
 from ...engine.arguments import sizes_of
 from ...engine.broadcast.rows import move_to
 from ...engine.trees import is_inexact, is_ragged, values_of
@@ -48,7 +48,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: 
 
 
 def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool) -> Callable[..., Any]:
-    jax: Any = backend("jax")
+    jax, trees = backend("jax"), transforms()
     several = isinstance(argnums, tuple | list)
     positions = sizes_of(argnums, many=True)
     positions = positions if several else (positions,)
@@ -62,7 +62,7 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
                 error_text(want, f"argnums={argnums}", "Pass what is differentiated by position.", op="grad")
             )
         chosen = tuple(args[i] for i in which)
-        leaves, structure = jax.flatten(chosen, is_ragged)
+        leaves, structure = trees.flatten(chosen, is_ragged)
         at = [i for i, leaf in enumerate(leaves) if _differentiable(leaf)]
 
         def of_values(values: list[Array]) -> Any:
@@ -70,16 +70,16 @@ def _differentiated(f: Callable[..., Any], argnums: int | tuple[int, ...], has_a
             for i, v in zip(at, values, strict=True):
                 new[i] = leaves[i].with_values(v) if isinstance(leaves[i], RaggedArray) else v
             full = list(args)
-            for i, arg in zip(which, jax.unflatten(structure, new), strict=True):
+            for i, arg in zip(which, trees.unflatten(structure, new), strict=True):
                 full[i] = arg
             return f(*full, **kwargs)
 
         values = [jax.asarray(values_of(leaves[i])) for i in at]
-        result, grads = jax.value_and_grad(of_values, has_aux)(values)
+        result, grads = trees.value_and_grad(of_values, has_aux)(values)
         out: list[Any] = [None] * len(leaves)
         for i, g in zip(at, grads, strict=True):
             out[i] = RaggedArray(g, move_to(jax, leaves[i]).partitions) if isinstance(leaves[i], RaggedArray) else g
-        rebuilt = jax.unflatten(structure, out)
+        rebuilt = trees.unflatten(structure, out)
         return result, rebuilt if several else rebuilt[0]
 
     return both
@@ -95,8 +95,7 @@ def checks() -> Any:
     The checks are ``checkify.check`` calls, so what is traced inside must be functionalised by
     ``jax.experimental.checkify``; `checked` does all of it. The flag is part of jit's cache key.
     """
-    jax: Any = backend("jax")
-    return jax.checks()
+    return transforms().checks()
 
 
 def checked(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
@@ -109,12 +108,11 @@ def checked(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     >>> float(total(ragged([[1.0], [2.0]], xp="jax"), ragged([[3.0], [4.0]], xp="jax")))
     10.0
     """
-    jax: Any = backend("jax")
-    compiled = jax.checked(f, options)
+    compiled = transforms().checked(f, options)
 
     @wraps(f)
     def with_checks(*args: Any, **kwargs: Any) -> Any:
-        with jax.checks():
+        with transforms().checks():
             error, out = compiled(*args, **kwargs)
         text = error.get()
         if text is not None:

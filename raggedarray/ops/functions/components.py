@@ -6,7 +6,7 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._typing import Array
-from ...backends import Kernels, backend, is_array, namespace
+from ...backends import Kernels, generic, implementation, is_array, namespace, transforms
 from ...engine.arguments import sizes_of
 from ...engine.broadcast.rows import to_common_backend
 from ...engine.components.apply import read_bucket
@@ -98,7 +98,7 @@ def _applied(
     """What ``f`` gives for each component of a bucket, stacked, and the tree that one result is."""
     stacks, sizes = bucket
     masks = [_mask(s, n[: len(form.block.axes)]) for form, s, n in zip(forms, stacks, sizes, strict=True) if masked]
-    leaves, structure = k.each(f)(*stacks, *masks)
+    leaves, structure = implementation(k, generic.component_function)(f)(*stacks, *masks)
     if not leaves or not all(map(is_array, leaves)):
         got = ", ".join(type(x).__name__ for x in leaves[:3] if not is_array(x)) or "nothing"
         raise TypeError(error_text("a function that gives arrays", got, "Return arrays from it."))
@@ -118,8 +118,7 @@ def _rule_of(shape: Callable[..., Any], structure: Any, count: int) -> Rule:
 
 
 def _tree(structure: Any, leaves: list[Any]) -> Any:
-    tree: Any = backend("jax")
-    return tree.unflatten(structure, leaves)
+    return transforms().unflatten(structure, leaves)
 
 
 def _entries(x: Any, lead: Form, i: int) -> Form:

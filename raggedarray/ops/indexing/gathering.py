@@ -11,7 +11,7 @@ from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, uniform_levels
 from ..._typing import Array
-from ...backends import common, is_array, kernels, kind, namespace
+from ...backends import common, is_array, is_numpy, kernels, kind, namespace
 from ...engine.arguments import level_sizes, sizes_of
 from ...engine.broadcast.rows import move_to
 from ...engine.index.gather import filled, first_short
@@ -69,7 +69,7 @@ def _taken(x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool =
             return _from_dense(x, indices, axis)
         index = _indices(indices)
         k = common([x, index])
-        x, index = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(index, k)))
+        x, index = (k.asarray(a) for a in (x, widened(index, k)))
         return namespace(x).take(x, index, axis=axis)
     axis = one_axis(axis, x.ndim)
     if isinstance(indices, RaggedArray):
@@ -90,7 +90,7 @@ def _taken(x: Any, indices: Any, axis: int, capacity: Capacity, *, order: bool =
     x = move_to(k, x).used_values()
     rows_on_host = known_rows(k, x.nrows, index)
     index = index_like(x.values, widened(index, k))
-    rows = rows_on_host if rows_on_host is not None and k.name == "numpy" else k.call(normal_rows, index, nrows=x.nrows)
+    rows = rows_on_host if rows_on_host is not None and is_numpy(index) else k.call(normal_rows, index, nrows=x.nrows)
     order = order and index.shape[0] == x.nrows
     return taken_rows(x, rows, rows_on_host, capacity, exist=rows_on_host is not None and capacity is None, order=order)
 
@@ -119,7 +119,7 @@ def _from_dense(x: Array, indices: RaggedArray, axis: int) -> RaggedArray:
     if axis not in (0, -x.ndim):
         raise ValueError(error_text("axis 0 of a plain array", f"axis {axis}", "Move the axis to the front."))
     k = common([x, indices.values])
-    x = x if kernels(x) is k else k.asarray(x)
+    x = k.asarray(x)
     indices = move_to(k, widened(_indices(indices), k)).used_values()
     values, missing = k.call(_pick_rows, x, indices)
     report(missing, 0)
@@ -233,7 +233,7 @@ def levels(k: Any, x: Any, count: int) -> RaggedArray:
     """An array, ragged or plain, with ``count`` partitions, in this backend."""
     if isinstance(x, RaggedArray):
         return inner_axes_to_levels(move_to(k, x).used_values(), count)
-    x = x if kernels(x) is k else k.asarray(x)
+    x = k.asarray(x)
     partitions: tuple[Partition, ...] = ()
     entries = x.shape[0]
     for n in x.shape[1 : count + 1]:
@@ -276,7 +276,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     index_array = _indices(indices)
     if not isinstance(x, RaggedArray) and not isinstance(index_array, RaggedArray):
         k = common([x, index_array])
-        x, index_array = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(index_array, k)))
+        x, index_array = (k.asarray(a) for a in (x, widened(index_array, k)))
         return namespace(x).take_along_axis(x, index_array, axis=axis)
     if x.ndim != index_array.ndim:
         got = f"{x.ndim} and {index_array.ndim} axes"

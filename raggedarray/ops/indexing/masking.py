@@ -72,7 +72,7 @@ def _rows_where(x: RaggedArray, mask: Array, size: int | None, capacity: Capacit
     """The rows whose entry of the mask is True."""
     k = common([x.values, mask])
     host = kernels(mask).host(mask) if kernels(mask).is_concrete(mask) else None
-    mask = mask if kernels(mask) is k else k.asarray(mask)
+    mask = k.asarray(mask)
     x = move_to(k, x).used_values()
     on_host = None
     if host is not None:

@@ -169,7 +169,7 @@ def split_dims(x: Any, /, axis: int, row_splits: Array) -> RaggedArray:
         x = move_to(k, x)
     elif isinstance(x, RaggedArray):
         x = move_to(k, x).used_values()
-    elif kernels(x) is not k:
+    else:
         x = k.asarray(x)
     splits = _checked_splits(k.index(row_splits), length)
     if not whole:

@@ -106,7 +106,7 @@ def _shift(k: Kernels, shift: Any) -> Any:
     if shift.ndim or kind(shift.dtype) not in ("int", "uint"):
         got = f"{shift.dtype} {tuple(shift.shape)}"
         raise TypeError(error_text("an integer shift", got, "Pass an int, or one per axis."))
-    return k.index(shift) if k.name != "generic" else int(shift)
+    return k.index(shift)
 
 
 def _roll_inner(values: Array, shift: Any, *, axis: int) -> Array:

@@ -78,7 +78,7 @@ def repeat(
 def _repeat_plain(x: Array, repeats: Any, axis: int | None) -> Array:
     if is_array(repeats) and kind(repeats.dtype) in ("int", "uint"):
         k = common([x, repeats])
-        x, repeats = (a if kernels(a) is k else k.asarray(a) for a in (x, widened(repeats, k)))
+        x, repeats = (k.asarray(a) for a in (x, widened(repeats, k)))
     out: Array = namespace(x).repeat(x, repeats, axis=axis)
     return out
 

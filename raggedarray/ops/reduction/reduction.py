@@ -16,8 +16,7 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._typing import Array, Axis, DType
-from ...backends import Reduction, kind, namespace
-from ...backends.generic import identity
+from ...backends import Reduction, generic, identity, implementation, kind, namespace
 from ...engine.arguments import checked_scalar
 from ...engine.reduce import Frame, accumulator, run
 from ..elementwise.logic import isnan, logical_and, logical_not
@@ -54,7 +53,7 @@ def sum(
     array([3, 0, 3])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    dtype = dtype if dtype is None or not isinstance(x, RaggedArray) else x.kernels.dtype(dtype, x.values)
+    dtype = dtype if dtype is None or not isinstance(x, RaggedArray) else x.kernels.dtype(dtype)
     return reduce("sum", total, x, initial, options=options, dtype=dtype)
 
 
@@ -83,7 +82,7 @@ def prod(
     array([6, 1, 4])
     """
     options = {"axis": axis, "keepdims": keepdims, "where": where, "length": length}
-    dtype = dtype if dtype is None or not isinstance(x, RaggedArray) else x.kernels.dtype(dtype, x.values)
+    dtype = dtype if dtype is None or not isinstance(x, RaggedArray) else x.kernels.dtype(dtype)
     return reduce("prod", _prod, x, initial, options=options, dtype=dtype)
 
 
@@ -274,7 +273,7 @@ def _logsumexp(f: Frame, v: Array, where: Array | None) -> Array:
     out = v.dtype if kind(v.dtype) in ("float", "complex") else wide
     v = xp.astype(v, wide, copy=False)
     v = v if where is None else xp.where(where, v, xp.asarray(-float("inf"), dtype=wide))
-    peak = f.kernels.stop_gradient(f.reduce("max", v))
+    peak = implementation(f.kernels, generic.stop_gradient)(f.reduce("max", v))
     peak = xp.where(xp.isfinite(peak), peak, xp.zeros_like(peak))
     total = f.reduce("sum", xp.exp(v - f.spread(peak)))
     none = total == 0

@@ -11,8 +11,7 @@ from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array, Axis
-from ...backends import is_array, is_half, kernels, kind, namespace
-from ...backends.generic import identity
+from ...backends import generic, identity, implementation, is_array, is_half, kernels, kind, namespace
 from ...engine.along_axis import coordinates
 from ...engine.arguments import checked_scalar, is_scalar
 from ...engine.broadcast.rows import to_common_backend
@@ -81,9 +80,9 @@ def _arg(how: str, x: Any, axis: int | None, keepdims: bool, where: Any, length:
 
 
 def _best(f: Frame, v: Array, where: Array | None, *, how: Any) -> Array:
-    xp, out = f.xp, f.kernels.dtype("int64", v)
+    xp, out = f.xp, f.kernels.dtype("int64")
     v = xp.astype(v, xp.uint8) if kind(v.dtype) == "bool" else v
-    v = f.kernels.once(v)  # the largest is compared with what it was found among
+    v = implementation(f.kernels, generic.once)(v)  # the largest is compared with what it was found among
     nothing = xp.asarray(identity(how, v.dtype, xp), dtype=v.dtype)
     best = f.reduce(how, v if where is None else xp.where(where, v, nothing))
     hit = v == f.spread(best)
@@ -202,7 +201,7 @@ def _search(
         less = _before(entry, flat, side) & (low < high)
         low, high = xp.where(less, middle + 1, low), xp.where(less, high, middle)
         high = xp.maximum(low, high)
-    return xp.astype(xp.reshape(low - starts, queries.shape), k.dtype("int64", values), copy=False)
+    return xp.astype(xp.reshape(low - starts, queries.shape), k.dtype("int64"), copy=False)
 
 
 def _before(entry: Array, wanted: Array, side: str) -> Array:

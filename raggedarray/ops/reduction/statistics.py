@@ -11,7 +11,7 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._typing import Array, Axis
-from ...backends import Segments, is_array, kernels, kind, namespace
+from ...backends import Segments, generic, implementation, is_array, kernels, kind, namespace
 from ...engine.arguments import is_scalar
 from ...engine.rearrange.rows import array_of
 from ...engine.reduce import Frame, accumulator, normal_axes, run
@@ -115,7 +115,7 @@ def _quantile(f: Frame, v: Array, where: Array | None, q: Any = None, *, share: 
         n = k.segment_reduce("sum", xp.astype(where, xp.int32), segments)
         v = xp.where(where, v, xp.asarray(float("nan"), dtype=v.dtype))
     starts = xp.reshape(splits[:-1], (segments.num, *(1,) * (v.ndim - 1)))
-    quantiles = _between(k.segment_sort(v, splits, longest=None), starts, n, lost, q)
+    quantiles = _between(implementation(k, generic.segment_sort)(v, splits, longest=None), starts, n, lost, q)
     return xp.astype(xp.reshape(quantiles, (segments.num, *shape)), out, copy=False)
 
 
@@ -166,7 +166,7 @@ def _columns(v: Array, q: Any, where: Array | None) -> Array:
 def _between(ordered: Array, starts: Array, n: Array, lost: Array, q: Any) -> Array:
     """Interpolate in sorted groups: ``[slots, *item]`` to the shape of ``n``, ``[groups, *item]``."""
     xp, k = namespace(ordered), kernels(ordered)
-    wide = k.dtype("float64", ordered)
+    wide = k.dtype("float64")
     nan = xp.asarray(float("nan"), dtype=ordered.dtype)
     at = xp.astype(xp.maximum(n - 1, xp.zeros_like(n)), wide) * q
     low = xp.astype(xp.floor(at), n.dtype)

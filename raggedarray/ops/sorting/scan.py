@@ -16,8 +16,7 @@ from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array, DType
-from ...backends import Reduction, is_array, kernels, kind, namespace
-from ...backends.generic import identity
+from ...backends import Reduction, generic, identity, implementation, is_array, kernels, kind, namespace
 from ...engine.along_axis import Along, one_axis, prepared, rearrange, row_limit
 from ...engine.arguments import checked_scalar, sizes_of
 from ...engine.index.gather import INDEX_LIMIT
@@ -89,7 +88,7 @@ def _cumulative(
     values = x.values if ragged else x
     if kind(values.dtype) == "complex" and how in ("min", "max"):
         raise TypeError(error_text("real values", f"dtype {values.dtype}", "Scan `ra.abs(x)`, say."))
-    dtype = None if dtype is None else kernels(values).dtype(dtype, values)
+    dtype = None if dtype is None else kernels(values).dtype(dtype)
     options: dict[str, Any] = {"how": how, "dtype": dtype, "reverse": reverse, "initial": initial}
     if not ragged:
         if axis is None and x.ndim != 1:
@@ -139,7 +138,8 @@ def _nothing(how: Reduction, dtype: Any, like: Array) -> Array:
 def _scan_inner(values: Array, *, axis: int, how: Reduction, dtype: Any, reverse: bool, initial: bool) -> Array:
     xp = namespace(values)
     wide, out = _widen(values, how, dtype)
-    done = xp.astype(kernels(wide).scan_axis(how, wide, axis, reverse=reverse), out, copy=False)
+    scan_axis = implementation(kernels(wide), generic.scan_axis)
+    done = xp.astype(scan_axis(how, wide, axis, reverse=reverse), out, copy=False)
     if not initial:
         return done
     shape = (*values.shape[:axis], 1, *values.shape[axis + 1 :])

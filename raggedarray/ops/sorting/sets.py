@@ -13,7 +13,7 @@ from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array
-from ...backends import Kernels, Segments, is_half, kernels, kind, namespace
+from ...backends import Kernels, Segments, generic, implementation, is_half, kernels, kind, namespace
 from ...engine.along_axis import prepared, sort_key
 from ...engine.arguments import holds, is_scalar
 from ...engine.broadcast.rows import to_common_backend
@@ -127,7 +127,7 @@ def _find(values: Array, partitions: tuple[Partition, ...], *, wanted: tuple[str
     count = values.shape[0] * size
     rows = RowPartition(p.splits * size)
     flat = xp.reshape(values, (count,))
-    key = k.stop_gradient(sort_key(flat, False))
+    key = implementation(k, generic.stop_gradient)(sort_key(flat, False))
     source = k.segment_argsort(key, rows.splits, longest=None)
     ordered = k.pick(key, source)
     above = parents(rows, count, like)
@@ -140,7 +140,7 @@ def _find(values: Array, partitions: tuple[Partition, ...], *, wanted: tuple[str
     at = k.true_index(new, k.bound(splits[-1], count))
     at = xp.astype(at, like.dtype, copy=False)
     slots = xp.where(at < count, k.pick(source, at), xp.asarray(count, dtype=source.dtype))
-    out = k.dtype("int64", values)
+    out = k.dtype("int64")
     indices = counts = inverse = None
     if "indices" in wanted:
         home = k.pick(rows.splits[:-1], k.pick(above, at))

@@ -14,7 +14,7 @@ from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array
-from ...backends import kernels, namespace
+from ...backends import generic, implementation, kernels, namespace
 from ...engine.along_axis import (
     coordinates,
     from_sort_key,
@@ -72,7 +72,8 @@ def _sort(
     if at.level is None:
         key = namespace(key).sort(key, axis=at.inner, stable=True)
     else:
-        key = rearrange(lambda v, s: kernels(v).segment_sort(v, s, longest=longest), key, partitions, at.level)
+        sort = implementation(kernels(values), generic.segment_sort)
+        key = rearrange(lambda v, s: sort(v, s, longest=longest), key, partitions, at.level)
     return fill_unless(from_sort_key(key, values.dtype, descending), ok)
 
 
@@ -104,8 +105,8 @@ def _argsort(
     values: Array, partitions: tuple[Partition, ...], *, ok: Any, at: Any, descending: bool, longest: int | None
 ) -> Array:
     k, xp = kernels(values), namespace(values)
-    out = k.dtype("int64", values)
-    key = k.stop_gradient(sort_key(values, descending))
+    out = k.dtype("int64")
+    key = implementation(k, generic.stop_gradient)(sort_key(values, descending))
     if at.level is None:
         return xp.astype(xp.argsort(key, axis=at.inner, stable=True), out, copy=False)
     order, splits = side_by_side(partitions, at.level, values)
@@ -163,9 +164,9 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
 
 def _top_inner(values: Array, *, axis: int, count: int) -> tuple[Array, Array]:
     xp, k = namespace(values), kernels(values)
-    order = xp.argsort(k.stop_gradient(sort_key(values, True)), axis=axis, stable=True)
+    order = xp.argsort(implementation(k, generic.stop_gradient)(sort_key(values, True)), axis=axis, stable=True)
     order = order[(*(slice(None),) * axis, slice(0, count), ...)]
-    index = xp.astype(order, k.dtype("int64", values), copy=False)
+    index = xp.astype(order, k.dtype("int64"), copy=False)
     return xp.take_along_axis(values, order, axis=axis), index
 
 
@@ -175,12 +176,12 @@ def _top_rows(
     k, xp = kernels(values), namespace(values)
     p = partitions[-1]
     assert isinstance(p, RowPartition)
-    key = k.stop_gradient(sort_key(values, True))
+    key = implementation(k, generic.stop_gradient)(sort_key(values, True))
     source = k.segment_argsort(key, p.splits, longest=longest)
     like, capacity = library(partitions, values), values.shape[0]
     lengths = xp.minimum(p.lengths, xp.asarray(count, dtype=p.splits.dtype))
     limit = min(p.nrows * count, capacity)
     partitions_after, slots = choose(partitions, len(partitions), capacity, lengths, limit, lambda row, at: at, like)
     where = pick_at(coordinates(partitions, len(partitions), capacity, like), source)
-    index = xp.astype(k.pick(where, slots), k.dtype("int64", values), copy=False)
+    index = xp.astype(k.pick(where, slots), k.dtype("int64"), copy=False)
     return fill_unless(k.pick(take_along(values, source), slots), ok), fill_unless(index, ok), partitions_after
