@@ -364,6 +364,7 @@ def test_compiles_once() -> None:
     assert traced.count == 1
 
 
+@pytest.mark.nightly
 def test_inside_transformations() -> None:
     """`vmap` over heads and over batches, `checkpoint`, `scan` over layers."""
     x = on_jax((3, 0, 21, 2), (2, 4), 32)

@@ -13,7 +13,7 @@ import raggedarray as ra
 
 from . import nested
 from .along import each_group, lists
-from .harness.day import sample
+from .harness.day import layouts, sample
 from .harness.ways import Way
 from .nested import STRUCTURES, Layout, assert_nested, make, nest, values_for
 
@@ -41,7 +41,8 @@ def some(layout: Layout) -> np.ndarray:
 @pytest.mark.parametrize("how", NAMES)
 def test_cumulative(how: str, structure: str, way: Way) -> None:
     f = getattr(ra, f"cumulative_{how}")
-    for layout in STRUCTURES[structure] + (nested.EDGE if structure == "flat" and how in ("sum", "max") else []):
+    edge = nested.EDGE if structure == "flat" and how in ("sum", "max") else []
+    for layout in layouts(STRUCTURES[structure] + edge, way):
         a = some(layout)
         x = way.arrays(make(layout, a))
         calls = [(axis, reverse) for axis in range(layout.ndim) for reverse in (False, True)]
@@ -69,12 +70,7 @@ def test_initial(how: str, reverse: bool, way: Way) -> None:
         done = scanned(how, row, reverse) if len(row) else row
         return np.concatenate((done, edge) if reverse else (edge, done)).tolist()
 
-    for layout in (
-        *nested.FLAT[: 2 if way.name == "jax-eager" else None],
-        *nested.INNER[:1],
-        *nested.DOUBLE,
-        *nested.MIXED,
-    ):
+    for layout in layouts((*nested.FLAT, *nested.INNER[:1], *nested.DOUBLE, *nested.MIXED), way):
         a = values_for(layout, "float32", -2, 2, seed=1)
         x = way.arrays(make(layout, a))
         axis = len(layout.levels)

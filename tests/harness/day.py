@@ -47,6 +47,25 @@ def sample(every: Sequence[T], count: int) -> Sequence[T]:
     return every if _nightly else every[:count]
 
 
+def layouts(every: Iterable[Layout], way: Way) -> list[Layout]:
+    """Those that a test goes through: by day on JAX of one flat and one nested structure, eagerly one layout of each.
+
+    Layouts of one structure share a program.
+    """
+    every = list(every)
+    if _nightly or not way.jax:
+        return every
+    first = {layout_kind("", layout): layout for layout in reversed(every)}
+    if way.name == "jax-eager":
+        return list(first.values())
+    forms = [_form(layout) for layout in first.values()]
+    return [layout for layout in every if _form(layout) in forms]
+
+
+def _form(layout: Layout) -> tuple[Any, ...]:
+    return layout.nrows, *(n if isinstance(n, int) else None for n in layout.levels), layout.inner
+
+
 def nightly_unless(day: bool, *values: Any, id: str | None = None) -> Any:
     """One cell of a matrix, nightly where ``day`` does not hold."""
     return pytest.param(*values, id=id, marks=() if day else pytest.mark.nightly)
