@@ -193,8 +193,9 @@ class RaggedArray(Operators):
         return level
 
     def components_as_rows(self) -> "RaggedArray":
-        """A packed block as rows of elements, one for each component."""
-        return RaggedArray(self.values, _structure.flat_rows(self.partitions))
+        """Rows of elements, one for each component of a packed block; rows as they are."""
+        partitions = _structure.flat_rows(self.partitions)
+        return self if partitions is self.partitions else RaggedArray(self.values, partitions)
 
     def with_values(self, values: Array) -> "RaggedArray":
         """The same rows over other values ``[capacity, *inner]``; no check but of the size.

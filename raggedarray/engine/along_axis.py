@@ -17,7 +17,6 @@ from .arguments import sizes_of
 from .broadcast.rows import move_to
 from .bucket_size import bucket_size
 from .overflow import check_capacity
-from .reduce import normal_axes
 
 
 class Along(NamedTuple):
@@ -32,11 +31,8 @@ def prepared(x: RaggedArray) -> RaggedArray:
     return move_to(x.kernels, x).used_values()
 
 
-def one_axis(x: Any, axis: Any) -> Along:
-    """One axis of a RaggedArray."""
-    if axis is None or isinstance(axis, tuple):
-        raise TypeError(error_text("one axis", str(axis), "Pass `axis=`."))
-    (a,) = normal_axes(axis, x.ndim)
+def place_of(x: RaggedArray, a: int) -> Along:
+    """Where axis ``a`` of an array of rows is."""
     return Along(a, 0) if a <= x.ragged_rank else Along(None, a - x.ragged_rank)
 
 

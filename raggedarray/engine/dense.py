@@ -5,7 +5,8 @@ from typing import Any
 from .._errors import error_text
 from .._typing import Array, Axis
 from ..backends import generic, implementation, kernels, kind, namespace
-from .reduce import accumulator, normal_axes, reduce_axes
+from .axes import normal_axes
+from .reduce import accumulator, reduce_axes
 
 
 def _wide(x: Array) -> tuple[Array, Any]:

@@ -27,6 +27,11 @@ def check_capacity(needed: Any, available: int, what: str, keyword: str) -> Any:
     return ok
 
 
+def both(a: Any, b: Any) -> Any:
+    """Whether two conditions hold, each True or traced."""
+    return b if a is True else a if b is True else a & b
+
+
 def with_mark(x: Any, ok: Any) -> Any:
     """A result, spoiled before unless ``ok``, and marked where its fill does not carry itself on.
 

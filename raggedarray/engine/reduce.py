@@ -5,8 +5,7 @@ The body of a reduction is written once, in terms of `Frame.reduce` (all element
 """
 
 from collections.abc import Callable
-from operator import index
-from typing import Any, NamedTuple
+from typing import Any
 
 from .._array import RaggedArray, rebuild
 from .._errors import DynamicShapeError, error_text
@@ -15,48 +14,12 @@ from .._typing import Array, Axis
 from ..backends import Reduction, generic, identity, implementation, is_half, kernels, kind, namespace
 from ..structure.levels import Groups, column, group, longest_row, traced_longest, used_mask, used_slots
 from .arguments import sizes_of
+from .axes import Axes
 from .broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
-from .components.groups import block_groups, more_axes, rebuild_components
-from .innermost import innermost
-from .overflow import check_capacity, fill_unless
-from .packing import contiguous, to_rows
-
-
-class Axes(NamedTuple):
-    """Reduced axes: levels, axes of ``values``, and some but not all axes of a block (all static)."""
-
-    levels: tuple[int, ...]
-    inner: tuple[int, ...]
-    block: tuple[int, ...] = ()
-
-
-def normal_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Axes as a sorted tuple of non-negative ints."""
-    if axis is None:
-        return tuple(range(ndim))
-    given = axis if isinstance(axis, tuple) else (axis,)
-    try:
-        given = tuple(index(a) for a in given)
-    except TypeError:
-        raise TypeError(error_text("an int axis, a tuple of them or None", repr(axis), "Name the axes.")) from None
-    for a in given:
-        if not -ndim <= a < ndim:
-            raise IndexError(error_text(f"an axis from {-ndim} to {ndim - 1}", str(a), "Check `x.shape`."))
-    axes = tuple(sorted(a % ndim for a in given))
-    if len(set(axes)) < len(axes):
-        raise ValueError(error_text("each axis once", str(axis), "Drop the repeated axis."))
-    return axes
-
-
-def split_axes(x: RaggedArray, axis: Axis) -> Axes:
-    """Axes of a RaggedArray as levels and axes of its values."""
-    axes = normal_axes(axis, x.ndim)
-    rank = x.ragged_rank
-    if x.block is not None:
-        last = rank - 1 + len(x.block.axes)
-        inside = tuple(a - rank for a in axes if rank <= a <= last)
-        return Axes(tuple(a for a in axes if a < rank), tuple(a - last for a in axes if a > last), inside)
-    return Axes(tuple(a for a in axes if a <= rank), tuple(a - rank for a in axes if a > rank))
+from .components.groups import block_groups, rebuild_components
+from .overflow import both, check_capacity, fill_unless
+from .packing import contiguous
+from .row_view import row_view
 
 
 class Frame:
@@ -149,77 +112,52 @@ def run(
     **static: Any,
 ) -> Any:
     """Reduce a RaggedArray: ``body(frame, values, where, *scalars, **static)``, then its structure."""
-    operands = to_common_backend((contiguous(x),) if where is None else (contiguous(x), where))[1]
-    x = operands[0]
+    k, operands = to_common_backend((contiguous(x),) if where is None else (contiguous(x), where))
     states: Any = None
     agrees: Any = True
     if where is not None:
-        given = operands[1]
-        if not (isinstance(given, bool) or (hasattr(given, "dtype") and kind(given.dtype) == "bool")):
-            what = str(given.dtype) if hasattr(given, "dtype") else repr(given)
-            raise TypeError(error_text("a bool where=", what, "Compare it first."))
-        met = plan(operands)
-        if met.template.shape != x.shape:
-            raise ValueError(
-                error_text(f"where= that broadcasts to {x.shape}", f"{operands[1].shape}", "Reduce its rank.")
-            )
-        x, operands, states = RaggedArray(met.operands[0].values, met.template.partitions), [*met.operands], met.states
-        agrees = met.ok
-        x = RaggedArray(x.values[: met.template.capacity, ...], met.template.partitions)
-    axes = split_axes(x, axis)
-    if x.block is not None:
-        counted = None if where is None else _on_slots(x, operands[1])
-        return _run_block(body, x, *scalars, axes=axes, keepdims=keepdims, where=counted, length=length, **static)
-    length = None if length is None else sizes_of(length)
-    length, ok = column_length(x, axes, length)
-    ok = agrees if ok is True else ok if agrees is True else ok & agrees
-    args = (x, None if where is None else operands[1], *scalars)
-    values, new = x.kernels.call(
-        _run, *args, body=body, axes=axes, length=length, keepdims=keepdims, states=states, ok=ok, **static
-    )
+        met = _masked(*operands)
+        operands, states, agrees = [*met.operands], met.states, met.ok
+        operands[0] = RaggedArray(operands[0].values[: met.template.capacity, ...], met.template.partitions)
+    view = row_view(operands[0], axis)
+    x, axes = view.rows, view.axes
+    length, ok = column_length(x, axes, None if length is None else sizes_of(length))
+    if where is not None:
+        where, state = view.of(operands[1], states[1])
+        states = (("same",) * (x.ragged_rank + 1), state)
+    values, new = k.call(
+        _run, x, where, *scalars, body=body, axes=axes, length=length, keepdims=keepdims, states=states,
+        ok=both(ok, agrees), **static,
+    )  # fmt: skip
+    out = _structured(x, axes, values, new, length, keepdims)
+    return view.with_unit_axes(out) if keepdims else out
+
+
+def _masked(x: RaggedArray, where: Any) -> BroadcastPlan:
+    """How a ``where=`` meets the array that is reduced, whose shape is that of both."""
+    if not (isinstance(where, bool) or (hasattr(where, "dtype") and kind(where.dtype) == "bool")):
+        what = str(where.dtype) if hasattr(where, "dtype") else repr(where)
+        raise TypeError(error_text("a bool where=", what, "Compare it first."))
+    met = plan([x, where])
+    if met.template.shape != x.shape:
+        raise ValueError(error_text(f"where= that broadcasts to {x.shape}", f"{where.shape}", "Reduce its rank."))
+    return met
+
+
+def _structured(x: RaggedArray, axes: Axes, values: Array, new: Any, length: int | None, keepdims: bool) -> Any:
+    """The values of a reduction over what it keeps of ``x``; ``new`` partitions were computed with them."""
+    if axes.block:
+        return rebuild_components(x, new[-1], values, axes.block if keepdims else ())
     if not axes.levels:
         return rebuild(x.partitions, values)
     if len(axes.levels) == x.ragged_rank + 1:
         return values
     kept = x.partitions[: axes.levels[0] - 1] if new is None else new
-    nrows = x.nrows if axes.levels[0] else length
-    assert nrows is not None
     if keepdims:
-        nrows, kept = _with_unit_axes(nrows, kept, axes.levels, x.ragged_rank + 1, values.shape[0])
+        nrows = x.nrows if axes.levels[0] else length
+        assert nrows is not None
+        kept = _with_unit_axes(nrows, kept, axes.levels, x.ragged_rank + 1, values.shape[0])
     return rebuild(kept, values)
-
-
-def _on_slots(x: RaggedArray, where: Any) -> Any:
-    return where if isinstance(where, bool) else RaggedArray(where.values[: x.capacity, ...], x.partitions)
-
-
-def _run_block(
-    body: Callable[..., Array], x: RaggedArray, *scalars: Any, axes: Axes, keepdims: bool, where: Any,
-    length: int | None, **static: Any,
-) -> Any:  # fmt: skip
-    """The same for a packed block: over all its axes it is rows of elements, over some with others, rows of rows."""
-    block, rank = innermost(x), x.ragged_rank
-    more = len(block.axes) - 1
-    inner = tuple(a + rank for a in axes.inner)
-    options: dict[str, Any] = {"keepdims": keepdims, "length": length, **static}
-    if len(axes.block) == more + 1 and more + 1:
-        only = where if isinstance(where, bool | None) else where.components_as_rows()
-        out = run(body, x.components_as_rows(), *scalars, axis=(*axes.levels, rank, *inner), where=only, **options)
-        return more_axes(out, rank, more) if keepdims else out
-    if axes.levels:
-        only = where if isinstance(where, bool | None) else to_rows(where)
-        axis = (*axes.levels, *(a + rank for a in axes.block), *(a + more for a in inner))
-        return run(body, to_rows(x), *scalars, axis=axis, where=only, **options)
-    if length is not None:
-        raise ValueError(error_text("no length=, as the result's size is known", str(length), "Drop it."))
-    same = ("same",) * (rank + 1)
-    states = None if where is None else (same, None if isinstance(where, bool) else same)
-    values, new = x.kernels.call(
-        _run, x, where, *scalars, body=body, axes=axes, length=None, keepdims=keepdims, states=states, ok=True, **static
-    )
-    if not axes.block:
-        return RaggedArray(values, x.partitions)
-    return rebuild_components(x, new[-1], values, axes.block if keepdims else ())
 
 
 def _run(
@@ -256,7 +194,7 @@ def column_length(x: RaggedArray, axes: Axes, length: int | None) -> tuple[int |
 def column_bound(x: RaggedArray, axes: Axes) -> int | None:
     """A static size that `column_length` cannot exceed, for ops that only use columns as groups."""
     kept = [level for level in range(x.ragged_rank + 1) if level not in axes.levels]
-    if not kept or kept[0] == 0 or x.block is not None:
+    if not kept or kept[0] == 0:
         return None
     p = x.partitions[kept[0] - 1]
     return p.length if isinstance(p, UniformPartition) else entry_counts(x.partitions, x.capacity)[kept[0]]
@@ -264,7 +202,7 @@ def column_bound(x: RaggedArray, axes: Axes) -> int | None:
 
 def _with_unit_axes(
     nrows: int, kept: tuple[Partition, ...], reduced: tuple[int, ...], levels: int, entries: int
-) -> tuple[int, tuple[Partition, ...]]:
+) -> tuple[Partition, ...]:
     """Put an axis of size 1 where each reduced level was."""
     counts = entry_counts(kept, entries) if kept else (nrows,)
     below = iter(zip(kept, counts[1:], strict=False))
@@ -279,7 +217,7 @@ def _with_unit_axes(
         else:
             p, above = next(below)
             out = (*out, p)
-    return (1 if first else nrows), out
+    return out
 
 
 def accumulator(x: Array, want: str) -> Any:

@@ -8,12 +8,12 @@ from .._errors import error_text
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import kernels, kind, namespace
+from ..engine.axes import normal_axes
 from ..engine.broadcast.rows import to_common_backend
 from ..engine.components.apply import StackFunction, apply_in_buckets
 from ..engine.components.buckets import Shapes, ShapesOf
 from ..engine.components.form import Form, Sizes, form_of, reassemble
 from ..engine.packing import contiguous
-from ..engine.reduce import normal_axes
 from ..structure.blocks import Elements, addresses, elements, extents
 from ._dft import Step, body, result_size, transform_size
 

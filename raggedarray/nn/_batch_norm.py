@@ -7,10 +7,11 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._typing import Array
 from ..backends import generic, implementation, kernels, kind, namespace
+from ..engine.axes import Axes
 from ..engine.broadcast.rows import to_common_backend
 from ..engine.options import check_bool, check_real_scalar, describe, need_shape, operand
 from ..engine.packing import contiguous
-from ..engine.reduce import Axes, Frame, accumulator
+from ..engine.reduce import Frame, accumulator
 
 __all__ = ["batch_norm"]
 
@@ -61,7 +62,7 @@ def batch_norm(
 
 
 def _ragged(x: RaggedArray, eps: Any, momentum: Any, *parts: Array, has: Any, training: bool) -> Any:
-    x = x if x.block is None else x.components_as_rows()
+    x = x.components_as_rows()
     axes = Axes(tuple(range(x.ragged_rank + 1)), tuple(range(1, x.values.ndim - 1)))
     f = Frame(x, axes, None)
     wide = x.xp.astype(x.values, accumulator(x.values, "float"), copy=False)

@@ -11,13 +11,14 @@ from .._errors import error_text
 from .._partition import entry_counts
 from .._typing import Array, Axis
 from ..backends import Segments, generic, implementation, kind, namespace
+from ..engine.axes import Axes, normal_axes
 from ..engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ..engine.dense import dense_softmax
-from ..engine.innermost import innermost
 from ..engine.options import check_real_scalar, operand, plain_only
 from ..engine.overflow import fill_unless
-from ..engine.packing import as_block, contiguous, to_rows
-from ..engine.reduce import Axes, Frame, accumulator, column_bound, normal_axes, split_axes
+from ..engine.packing import contiguous
+from ..engine.reduce import Frame, accumulator, column_bound
+from ..engine.row_view import row_view
 from ..structure.levels import group
 
 Has = tuple[bool, bool]
@@ -51,14 +52,8 @@ def _softmax(x: Any, axis: int, log: bool) -> Any:
     if not isinstance(x, RaggedArray):
         (axis,) = normal_axes(axis, x.ndim)
         return dense_softmax(x, axis, log)
-    x = contiguous(x).used_values()
-    axes = split_axes(x, axis)
-    if x.block is not None and axes.levels:
-        return as_block(x, _softmax(to_rows(x), axis, log))
-    if x.block is not None and len(axes.block) == len(x.block.axes):  # a block of one axis
-        rows = x.components_as_rows()
-        return RaggedArray(_softmax(rows, x.ragged_rank, log).values, x.partitions)
-    return RaggedArray(x.kernels.call(_softmax_body, x, axes=axes, log=log), x.partitions)
+    view = row_view(contiguous(x).used_values(), axis)
+    return view.restored(x.kernels.call(_softmax_body, view.rows, axes=view.axes, log=log))
 
 
 def _need_real(x: Any) -> None:
@@ -124,28 +119,12 @@ def _normalize(x: Any, weight: Any, bias: Any, *, axis: Axis, eps: float, center
         dense_axes = normal_axes(axis, moved[0].ndim)
         return k.call(_normalize_dense, *moved, eps, axes=dense_axes, center=center, has=has)
     met = plan([contiguous(a) if isinstance(a, RaggedArray) else a for a in moved])
-    axes = split_axes(moved[0], axis)
-    t = met.template
-    x = RaggedArray(met.operands[0].values, t.partitions)
-    if x.block is not None and (axes.levels or len(axes.block) == len(x.block.axes)):
-        return _normalize_rows(met, axes, eps, center, has)
-    static = {"states": met.states, "axes": axes, "center": center, "has": has, "length": column_bound(x, axes)}
-    values = k.call(_normalize_body, t, eps, *met.operands, **static)
-    return RaggedArray(fill_unless(values, met.ok), t.partitions)
-
-
-def _normalize_rows(met: BroadcastPlan, axes: Axes, eps: float, center: bool, has: Has) -> RaggedArray:
-    """Over all axes of components, which are then rows of elements, or over axes of components and axis 0."""
-    x, *more = (RaggedArray(a.values, met.template.partitions) for a in met.operands)
-    block, rank = innermost(x), x.ragged_rank
-    flat = len(axes.block) == len(block.axes)
-    rows, *others = (a.components_as_rows() if flat else to_rows(a) for a in (x, *more))
-    count = 1 if flat else len(block.axes)
-    inside = (rank,) if flat else tuple(rank + r for r in axes.block)
-    axis = (*axes.levels, *inside, *(a + rank - 1 + count for a in axes.inner))
-    weight, bias = (others.pop(0) if present else None for present in has)
-    out = _normalize(rows, weight, bias, axis=axis, eps=eps, center=center)
-    return as_block(x, out)
+    view = row_view(met.template, axis)
+    seen = [view.of(a, state) for a, state in zip(met.operands, met.states, strict=True)]
+    static = {"axes": view.axes, "center": center, "has": has, "length": column_bound(view.rows, view.axes)}
+    states = tuple(state for _, state in seen)
+    values = k.call(_normalize_body, view.rows, eps, *(a for a, _ in seen), states=states, **static)
+    return view.restored(fill_unless(values, met.ok))
 
 
 def _normalize_body(

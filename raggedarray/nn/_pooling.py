@@ -13,9 +13,10 @@ from .._partition import RowPartition
 from .._typing import Array, Axis
 from ..backends import identity, kernels, kind, namespace
 from ..engine.arguments import last_rows
+from ..engine.axes import normal_axes
 from ..engine.broadcast.rows import move_to
 from ..engine.options import operand
-from ..engine.reduce import Frame, accumulator, normal_axes, run
+from ..engine.reduce import Frame, accumulator, run
 from ..structure.levels import column
 from ._windows import UNROLLED, Window, dense_taps, taps, window, with_rows_of
 

@@ -21,7 +21,7 @@ from ..backends.generic.recurrence import CELLS
 from ..engine.arguments import is_scalar
 from ..engine.broadcast.rows import BroadcastPlan, lay_out, move_to, plan, to_common_backend
 from ..engine.options import check_bool, describe, need_shape, plain_only
-from ..engine.overflow import fill_unless
+from ..engine.overflow import both, fill_unless
 from ..ops.elementwise.selection import astype
 from ..structure.levels import longest_row
 from ._stepping import Stepper, cast, common_dtype, limit, per_row, rows_along, same_rows, state_rows
@@ -195,7 +195,7 @@ def linear_recurrence(
     arrays = [b.values, *([] if is_scalar(a) else [a.values if isinstance(a, RaggedArray) else a]), *start]
     common_dtype(arrays, kinds=("float", "complex"))
     _, ok = limit(b, max_length)
-    ok = met.ok if ok is True else ok if met.ok is True else ok & met.ok
+    ok = both(ok, met.ok)
     static = {"states": met.states, "ok": ok, "reverse": reverse}
     return RaggedArray(k.call(_run_linear, t, start, *met.operands, **static), t.partitions)
 

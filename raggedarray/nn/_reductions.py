@@ -6,8 +6,9 @@ from .._array import RaggedArray
 from .._errors import error_text
 from .._typing import Array
 from ..backends import namespace
+from ..engine.axes import Axes
 from ..engine.packing import contiguous
-from ..engine.reduce import Axes, Frame
+from ..engine.reduce import Frame
 
 REDUCTIONS = ("mean", "sum", "row_mean", "none")
 
@@ -26,7 +27,7 @@ def packed(x: Any) -> Any:
 
 def in_rows(t: RaggedArray) -> RaggedArray:
     """The same slots, each component of a packed block as one row."""
-    return t if t.block is None else t.components_as_rows()
+    return t.components_as_rows()
 
 
 def reduced(t: RaggedArray | None, loss: Array, share: Array | None, reduction: str, dtype: Any) -> Array:

@@ -10,8 +10,8 @@ from .._typing import Array
 from ..backends import is_array, is_half, kind, namespace
 from ..engine.along_axis import Along, row_limit
 from ..engine.arguments import ragged_only
+from ..engine.axes import normal_axes
 from ..engine.options import describe
-from ..engine.reduce import normal_axes
 from ..structure.agreement import agree_levels, cut
 
 

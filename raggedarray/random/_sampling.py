@@ -9,8 +9,8 @@ from .._partition import entry_counts
 from .._typing import Array, DType
 from ..backends import Kernels, common, generic, implementation, is_array, kernels, kind, namespace
 from ..engine.arguments import is_scalar
+from ..engine.axes import one_axis
 from ..engine.broadcast.rows import move_to
-from ..engine.rearrange.rows import one_axis
 from ..ops.elementwise.arithmetic import add, multiply, subtract
 from ..ops.elementwise.logic import less
 from ..structure.levels import library, parents, take_entries, take_rows

@@ -16,6 +16,7 @@ from ...backends import Kernels, Segments, common, generic, implementation, is_a
 from ...structure.agreement import agree, agree_lengths, cut, is_uniform
 from ...structure.levels import column, composed_splits, library, parents, positions, splits_of, used_mask
 from ..arguments import is_scalar
+from ..overflow import both
 from .blocks import meet_blocks, neutral
 from .levels import same_levels
 from .mismatch import mismatch
@@ -81,7 +82,7 @@ def plan(operands: list[Any]) -> BroadcastPlan:
     for x, given in zip(levels, operands, strict=True):
         found, agrees = (None, True) if is_scalar(x) else _states(template, x, given)
         states.append(found)
-        ok = agrees if ok is True else ok if agrees is True else ok & agrees
+        ok = both(ok, agrees)
     template = _smallest(template, levels, tuple(states))
     return BroadcastPlan(template, tuple(levels), tuple(states), ok)
 
@@ -215,7 +216,7 @@ def _states(t: RaggedArray, x: RaggedArray, given: Any, *, above: int | None = N
             else:
                 met = kernels(px.splits).call(_met_lengths, t, x, states=tuple(states))
                 agrees = agree_lengths(pt, met, level)
-                ok = agrees if ok is True else ok & agrees
+                ok = both(ok, agrees)
                 state = "index"
         else:
             raise mismatch(t, given)

@@ -7,7 +7,6 @@ from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import BlockPartition, RowPartition, uniform_levels
 from ..._typing import Array
-from ...backends import namespace
 from ...structure.blocks import component_splits, groups
 from ...structure.levels import Groups
 from ..innermost import innermost
@@ -44,13 +43,3 @@ def rebuild_components(x: RaggedArray, made: Any, values: Array, units: tuple[in
     if axes == [None]:
         return RaggedArray(values, (*x.partitions[:-1], RowPartition(x.kernels.call(component_splits, block))))
     return RaggedArray(values, (*x.partitions[:-1], block))
-
-
-def more_axes(out: Any, axis: int, more: int) -> Any:
-    """Insert axes of size 1 before ``axis``, which is uniform."""
-    if not isinstance(out, RaggedArray):
-        return namespace(out).reshape(out, (*out.shape[:axis], *(1,) * more, *out.shape[axis:]))
-    at = axis - out.ragged_rank
-    shape = out.values.shape
-    values = out.xp.reshape(out.values, (*shape[:at], *(1,) * more, *shape[at:]))
-    return RaggedArray(values, out.partitions)

@@ -101,18 +101,20 @@ def _move(values: Array, block: BlockPartition, made: BlockPartition, by: Any, f
     return namespace(values).where(xp.reshape(used & ~there, shape), fill, found)
 
 
-def along_block(
+def along_rows(
     x: RaggedArray,
     axis: int,
     f: Callable[[RaggedArray, int], Any],
     *,
     lengths: Move | None = None,
 ) -> Any:
-    """``f(rows, axis)`` of the fibres along ``axis``, put back; ``lengths`` says how long a fibre becomes.
+    """``f(rows, axis)`` of an array of rows, or of the fibres of components, put back.
 
-    Along an inner axis ``f`` sees the elements as they are; along axis 0 or one above the components, rows of rows.
-    ``f`` may give a tuple of arrays.
+    ``lengths`` says how long a fibre becomes. Along an inner axis ``f`` sees the elements as they are; along axis 0 or
+    one above the components, rows of rows. ``f`` may give a tuple of arrays.
     """
+    if x.block is None:
+        return f(x, axis)
     x = contiguous(x)
     block = innermost(x)
     r = axis - len(x.partitions)

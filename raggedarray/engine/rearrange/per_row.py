@@ -23,7 +23,7 @@ from ..broadcast.rows import move_to
 from ..bucket_size import bucket_size
 from ..index.take_rows import agree_above
 from ..indices import to_dtype, widened
-from ..overflow import check_capacity, fill_unless, with_mark
+from ..overflow import both, check_capacity, fill_unless, with_mark
 from .rows import inner_axes_to_levels
 
 Sizes = int | tuple[int, ...] | None
@@ -40,11 +40,6 @@ def not_negative(k: Kernels, counts: Array, what: str, advice: str) -> Any:
     if not isinstance(low, int) and k.checking():
         k.check(low >= 0, error_text(f"{what} of at least 0", "{low}", advice), low=low)
     return True if isinstance(low, int) else low >= 0
-
-
-def both(a: Any, b: Any) -> Any:
-    """Whether two conditions hold, each True or traced."""
-    return b if a is True else a if b is True else a & b
 
 
 def per_row(x: RaggedArray, k: Kernels, axis: int, given: Any, what: str) -> tuple[Array, Any]:

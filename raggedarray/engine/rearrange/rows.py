@@ -11,11 +11,10 @@ from typing import Any
 from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import Level, Partition, RowPartition, UniformPartition, entry_counts, levels_only
-from ..._typing import Array, Axis
+from ..._typing import Array
 from ...backends import Segments, generic, implementation, is_array, kernels, namespace
 from ...structure.index_maps import Move, new_length, source
 from ...structure.levels import library, parents, positions, splits_of, used_at
-from ..reduce import normal_axes
 from .blocks import move_block
 
 Moves = tuple[Move | None, ...]
@@ -29,20 +28,6 @@ def array_of(x: Any) -> Any:
     if not is_array(x):
         raise TypeError(error_text("a RaggedArray or an array", type(x).__name__, "Make one with `ra.ragged`."))
     return x
-
-
-def one_axis(axis: Any, ndim: int) -> int:
-    """An axis as a non-negative int."""
-    if isinstance(axis, tuple | list) or axis is None:
-        raise TypeError(error_text("one axis", repr(axis), "Pass an int."))
-    return normal_axes(axis, ndim)[0]
-
-
-def axes_in_order(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Axes as non-negative ints, in the order given; each once."""
-    given = tuple(range(ndim)) if axis is None else tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    normal_axes(given, ndim)
-    return tuple(a % ndim for a in given)
 
 
 def inner_axes_to_levels(x: RaggedArray | Array, rank: int) -> RaggedArray:

@@ -13,6 +13,7 @@ from ..._partition import Partition, RowPartition, UniformPartition, entry_count
 from ..._typing import Array
 from ...backends import common, is_array, is_numpy, kernels, kind, namespace
 from ...engine.arguments import level_sizes, sizes_of
+from ...engine.axes import normal_axes, one_axis
 from ...engine.broadcast.rows import move_to
 from ...engine.index.gather import filled, first_short
 from ...engine.index.keys import inner_axes_to_levels
@@ -22,8 +23,7 @@ from ...engine.index.take_rows import Capacity, agree_above, known_rows, normal_
 from ...engine.indices import index_like, to_dtype, widened
 from ...engine.innermost import innermost
 from ...engine.packing import as_rows
-from ...engine.rearrange.rows import array_of, one_axis
-from ...engine.reduce import normal_axes
+from ...engine.rearrange.rows import array_of
 from ...engine.resizing import with_capacity
 from ...structure.levels import ancestors, library, parents, positions, rows_below
 

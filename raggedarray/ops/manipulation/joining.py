@@ -13,9 +13,10 @@ from ..._partition import Partition, RowPartition, UniformPartition, entry_count
 from ..._typing import Array
 from ...backends import is_array, kernels, namespace
 from ...engine.arguments import is_scalar
+from ...engine.axes import one_axis
 from ...engine.broadcast.rows import to_common_backend
 from ...engine.rearrange.join_blocks import join_blocks
-from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, one_axis, runs
+from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, runs
 from ...structure.agreement import agree_levels, cut, written_alike
 from ...structure.levels import library, parents, positions, splits_of, take_rows, used_at
 from ..array.components import unbind

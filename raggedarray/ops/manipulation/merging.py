@@ -13,10 +13,11 @@ from ..._partition import Partition, RowPartition, UniformPartition, entry_count
 from ..._typing import Array
 from ...backends import common, is_array, kernels, namespace
 from ...engine.arguments import sizes_of
+from ...engine.axes import one_axis
 from ...engine.broadcast.rows import move_to
 from ...engine.overflow import check_capacity, fill_unless
 from ...engine.packing import as_rows, contiguous
-from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels, one_axis
+from ...engine.rearrange.rows import array_of, index_limit, inner_axes_to_levels
 from ...structure.agreement import is_uniform
 from ...structure.levels import composed_splits, known_used, library, used_at
 
@@ -131,9 +132,8 @@ def flatten(x: Any, /, *, size: int | None = None) -> Array:
     array([1, 2, 3])
     """
     x = array_of(x)
-    if isinstance(x, RaggedArray) and x.block is not None:
-        x = contiguous(x).components_as_rows()
     if isinstance(x, RaggedArray):
+        x = contiguous(x).components_as_rows()
         return merge_rows(inner_axes_to_levels(x, x.ndim - 1), x.ndim - 1, size)
     _no_size(size)
     return namespace(x).reshape(x, (-1,))

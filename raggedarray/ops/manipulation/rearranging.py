@@ -16,6 +16,7 @@ from ..._errors import error_text
 from ..._typing import Array, Axis
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, sizes_of
+from ...engine.axes import axes_in_order, one_axis
 from ...engine.broadcast.rows import move_to
 from ...engine.index.blocks import block_getitem
 from ...engine.index.gather import INDEX_LIMIT
@@ -24,7 +25,7 @@ from ...engine.overflow import fill_unless
 from ...engine.packing import contiguous
 from ...engine.rearrange.blocks import move_block
 from ...engine.rearrange.per_row import pad_each, per_row
-from ...engine.rearrange.rows import array_of, axes_in_order, move, one_axis
+from ...engine.rearrange.rows import array_of, move
 from ...structure.index_maps import Move
 from ...structure.levels import used_slots
 from ..elementwise.arithmetic import maximum, minimum
@@ -73,10 +74,9 @@ def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
     if not isinstance(x, RaggedArray):
         return namespace(x).roll(x, shift, axis=axis)
     k = x.kernels
-    if axis is None and x.block is not None:
-        return RaggedArray(roll(x.components_as_rows(), shift).values, x.partitions)
     if axis is None:
-        return RaggedArray(k.call(_roll_all, x.values, x.partitions, _shift(k, shift)), x.partitions)
+        rows = x.components_as_rows()
+        return RaggedArray(k.call(_roll_all, x.values, rows.partitions, _shift(k, shift)), x.partitions)
     wanted = axis if isinstance(axis, tuple) else (axis,)
     shifts = tuple(shift) if isinstance(shift, tuple | list) else (shift,) * len(wanted)
     if len(shifts) != len(wanted):

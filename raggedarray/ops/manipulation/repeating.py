@@ -11,13 +11,14 @@ from ..._partition import RowPartition, entry_counts
 from ..._typing import Array
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
 from ...engine.arguments import level_sizes, sizes_of
+from ...engine.axes import one_axis
 from ...engine.broadcast.rows import move_to
 from ...engine.bucket_size import bucket_size
 from ...engine.index.take_rows import take_body
 from ...engine.indices import widened
-from ...engine.overflow import check_capacity, with_mark
-from ...engine.rearrange.per_row import both, not_negative, repeat_entries
-from ...engine.rearrange.rows import array_of, move, one_axis
+from ...engine.overflow import both, check_capacity, with_mark
+from ...engine.rearrange.per_row import not_negative, repeat_entries
+from ...engine.rearrange.rows import array_of, move
 from ...structure.index_maps import Move
 from ...structure.levels import needed_entries, splits_of
 from ..indexing.gathering import take

@@ -13,10 +13,11 @@ from ..._partition import Partition, UniformPartition, entry_counts, uniform_lev
 from ..._typing import Array, Shape
 from ...backends import namespace
 from ...engine.arguments import is_scalar, ragged_only, sizes_of
+from ...engine.axes import axes_in_order
 from ...engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_backend
 from ...engine.overflow import fill_unless
 from ...engine.rearrange.reshape_blocks import expand_block, permute_block, squeeze_block, stretch_block
-from ...engine.rearrange.rows import array_of, axes_in_order, move
+from ...engine.rearrange.rows import array_of, move
 from ...structure.index_maps import Move
 from ...structure.levels import library, take_rows
 from .merging import merge_rows

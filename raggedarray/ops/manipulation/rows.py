@@ -9,6 +9,7 @@ from ..._partition import Partition, entry_counts
 from ..._typing import Array
 from ...backends import common, is_array, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, ragged_only, sizes_of
+from ...engine.axes import one_axis
 from ...engine.broadcast.rows import move_to
 from ...engine.index.gather import ALL, INDEX_LIMIT, Step
 from ...engine.index.keys import IndexPlan
@@ -17,7 +18,7 @@ from ...engine.index.take_blocks import narrow_block
 from ...engine.indices import to_dtype, widened
 from ...engine.overflow import check_capacity, fill_unless, with_mark
 from ...engine.packing import as_rows
-from ...engine.rearrange.rows import array_of, one_axis
+from ...engine.rearrange.rows import array_of
 from ...structure.levels import choose, library, rows_below, take_entries, used_at
 from ..indexing.gathering import take
 

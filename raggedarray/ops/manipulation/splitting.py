@@ -9,7 +9,7 @@ from typing import Any
 from ..._errors import error_text
 from ...backends import is_array
 from ...engine.arguments import sizes_of
-from ...engine.reduce import normal_axes
+from ...engine.axes import normal_axes
 
 __all__ = ["array_split", "split"]
 

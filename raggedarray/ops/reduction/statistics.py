@@ -13,8 +13,9 @@ from ..._errors import error_text
 from ..._typing import Array, Axis
 from ...backends import Segments, generic, implementation, is_array, kernels, kind, namespace
 from ...engine.arguments import is_scalar
+from ...engine.axes import normal_axes
 from ...engine.rearrange.rows import array_of
-from ...engine.reduce import Frame, accumulator, normal_axes, run
+from ...engine.reduce import Frame, accumulator, run
 from ...structure.levels import splits_of, used_slots
 from ..manipulation.joining import stack
 

@@ -10,6 +10,7 @@ static limit of the lengths of the innermost rows, which saves steps under jit: 
 of ``log2(capacity)``; rows that are longer raise, or under plain jit give NaN.
 """
 
+from functools import partial
 from typing import Any
 
 from ..._array import RaggedArray
@@ -17,14 +18,14 @@ from ..._errors import error_text
 from ..._partition import Partition, RowPartition
 from ..._typing import Array, DType
 from ...backends import Reduction, generic, identity, implementation, is_array, kernels, kind, namespace
-from ...engine.along_axis import Along, one_axis, prepared, rearrange, row_limit
+from ...engine.along_axis import Along, place_of, prepared, rearrange, row_limit
 from ...engine.arguments import checked_scalar, sizes_of
+from ...engine.axes import normal_axes, one_axis
 from ...engine.index.gather import INDEX_LIMIT
 from ...engine.overflow import fill_unless, with_mark
-from ...engine.rearrange.blocks import along_block
+from ...engine.rearrange.blocks import along_rows
 from ...engine.rearrange.rows import array_of
-from ...engine.rearrange.rows import one_axis as axis_of
-from ...engine.reduce import accumulator, normal_axes
+from ...engine.reduce import accumulator
 from ...structure.index_maps import Move
 from ...structure.levels import choose, column, library, parents, positions, used_at
 
@@ -95,15 +96,14 @@ def _cumulative(
             raise ValueError(error_text("axis= for more than one axis", f"shape {tuple(x.shape)}", "Pass `axis=`."))
         (a,) = normal_axes(0 if axis is None else axis, x.ndim)
         return kernels(x).call(_scan_inner, x, axis=a, **options)
-    if x.block is not None:
-        if initial:
-            got = f"a block of shape {x.shape}"
-            raise ValueError(error_text("rows for include_initial", got, "Convert it with `ra.to_rows`."))
-        one_axis(x, axis)
-        a = axis_of(axis, x.ndim)
-        settings = (dtype, reverse, initial, max_length)
-        return along_block(x, a, lambda rows, at: _cumulative(how, rows, at, *settings))
-    x, at = prepared(x), one_axis(x, axis)
+    if x.block is not None and initial:
+        got = f"a block of shape {x.shape}"
+        raise ValueError(error_text("rows for include_initial", got, "Convert it with `ra.to_rows`."))
+    return along_rows(x, one_axis(axis, x.ndim, "Pass `axis=`."), partial(_scanned, options, max_length))
+
+
+def _scanned(options: dict[str, Any], max_length: int | None, x: RaggedArray, axis: int) -> RaggedArray:
+    x, at, initial = prepared(x), place_of(x, axis), options["initial"]
     longest, ok = row_limit(x, at, max_length)
     if at.level is None:
         return RaggedArray(x.kernels.call(_scan_inner, x.values, axis=at.inner, **options), x.partitions)
@@ -203,13 +203,17 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     if not isinstance(x, RaggedArray):
         ends = {k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None}
         return namespace(x).diff(x, axis=axis, n=n, **ends)
-    if x.block is not None and kind(x.dtype) != "bool":
-        a = axis_of(axis, x.ndim)
-        x = _with_ends(x, a, prepend, append)
-        return along_block(x, a, lambda rows, at: diff(rows, axis=at, n=n), lengths=Move("window", n + 1, 1))
-    x, at = prepared(x), one_axis(x, axis)
+    a = one_axis(axis, x.ndim, "Pass `axis=`.")
     if kind(x.dtype) == "bool":
         raise TypeError(error_text("numbers", "dtype bool", "Convert them with `ra.astype`."))
+    if x.block is not None:
+        x, prepend, append = _with_ends(x, a, prepend, append), None, None
+    differences = partial(_differences, n, prepend, append)
+    return along_rows(x, a, differences, lengths=Move("window", n + 1, 1))
+
+
+def _differences(n: int, prepend: Any, append: Any, x: RaggedArray, axis: int) -> RaggedArray:
+    x, at = prepared(x), place_of(x, axis)
     if at.level is not None and at.level < x.ragged_rank:
         raise ValueError(
             error_text("an axis without ragged axes behind it", f"axis {at.level}", "Subtract row slices.")

@@ -8,6 +8,8 @@ Shape, structure and capacity stay, and a gradient follows its element. Plain ar
 times faster where it is not much above the mean; rows that are longer raise, or under plain jit give NaN.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..._array import RaggedArray
@@ -18,9 +20,9 @@ from ...backends import generic, implementation, kernels, namespace
 from ...engine.along_axis import (
     coordinates,
     from_sort_key,
-    one_axis,
     padded_limit,
     pick_at,
+    place_of,
     prepared,
     rearrange,
     row_limit,
@@ -29,11 +31,11 @@ from ...engine.along_axis import (
     take_along,
 )
 from ...engine.arguments import sizes_of
+from ...engine.axes import one_axis
 from ...engine.index.gather import INDEX_LIMIT
 from ...engine.overflow import fill_unless, with_mark
-from ...engine.rearrange.blocks import along_block
+from ...engine.rearrange.blocks import along_rows
 from ...engine.rearrange.rows import array_of
-from ...engine.rearrange.rows import one_axis as axis_of
 from ...structure.index_maps import Move
 from ...structure.levels import choose, library
 
@@ -54,15 +56,23 @@ def sort(
     """
     if not isinstance(x, RaggedArray):
         return namespace(array_of(x)).sort(x, axis=axis, descending=descending, stable=stable)
-    if x.block is not None:
-        a = axis_of(axis, x.ndim)
-        options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
-        return along_block(x, a, lambda rows, at: sort(rows, axis=at, **options))
-    x, at = prepared(x), one_axis(x, axis)
-    longest, ok = row_limit(x, at, max_length)
-    longest = padded_limit(x, longest, max_length is not None)
-    values = x.kernels.call(_sort, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
-    return with_mark(RaggedArray(values, x.partitions), ok)
+    return _ordered(_sort, x, axis, descending, max_length)
+
+
+def _ordered(
+    body: Callable[..., Array], x: RaggedArray, axis: int, descending: bool, max_length: int | None
+) -> RaggedArray:
+    """What ``body`` makes of each row or column, in its place."""
+
+    def of_rows(x: RaggedArray, axis: int) -> Any:
+        x, at = prepared(x), place_of(x, axis)
+        longest, ok = row_limit(x, at, max_length)
+        longest = padded_limit(x, longest, max_length is not None)
+        values = x.kernels.call(body, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
+        return with_mark(RaggedArray(values, x.partitions), ok)
+
+    out: RaggedArray = along_rows(x, one_axis(axis, x.ndim, "Pass `axis=`."), of_rows)
+    return out
 
 
 def _sort(
@@ -90,15 +100,7 @@ def argsort(
     """
     if not isinstance(x, RaggedArray):
         return namespace(array_of(x)).argsort(x, axis=axis, descending=descending, stable=stable)
-    if x.block is not None:
-        a = axis_of(axis, x.ndim)
-        options: dict[str, Any] = {"descending": descending, "stable": stable, "max_length": max_length}
-        return along_block(x, a, lambda rows, at: argsort(rows, axis=at, **options))
-    x, at = prepared(x), one_axis(x, axis)
-    longest, ok = row_limit(x, at, max_length)
-    longest = padded_limit(x, longest, max_length is not None)
-    values = x.kernels.call(_argsort, x.values, x.partitions, ok=ok, at=at, descending=descending, longest=longest)
-    return with_mark(RaggedArray(values, x.partitions), ok)
+    return _ordered(_argsort, x, axis, descending, max_length)
 
 
 def _argsort(
@@ -141,17 +143,17 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
     x, k = array_of(x), min(sizes_of(k), INDEX_LIMIT)
     if k < 0:
         raise ValueError(error_text("k of at least 0", str(k), "Pass how many elements to keep."))
+    a = one_axis(axis, x.ndim, "Pass `axis=`.")
     if not isinstance(x, RaggedArray):
-        a = axis_of(axis, x.ndim)
         return TopKResult(*kernels(x).call(_top_inner, x, axis=a, count=k))
-    if x.block is not None:
-        a = axis_of(axis, x.ndim)
-        results = along_block(x, a, lambda rows, at: top_k(rows, k, axis=at), lengths=Move("truncate", k))
-        return TopKResult(*results)
-    x, at = prepared(x), one_axis(x, axis)
+    return TopKResult(*along_rows(x, a, partial(_top_k, k, max_length), lengths=Move("truncate", k)))
+
+
+def _top_k(k: int, max_length: int | None, x: RaggedArray, axis: int) -> tuple[RaggedArray, RaggedArray]:
+    x, at = prepared(x), place_of(x, axis)
     if at.level is None:
         values, index = x.kernels.call(_top_inner, x.values, axis=at.inner, count=k)
-        return TopKResult(RaggedArray(values, x.partitions), RaggedArray(index, x.partitions))
+        return RaggedArray(values, x.partitions), RaggedArray(index, x.partitions)
     if at.level < x.ragged_rank:
         advice = "Sort along it and slice."
         raise ValueError(error_text("an axis without ragged axes behind it", f"axis {at.level}", advice))
@@ -159,7 +161,8 @@ def top_k(x: Any, k: int, /, *, axis: int = -1, max_length: int | None = None) -
     longest = padded_limit(x, longest, max_length is not None)
     values, index, last = x.kernels.call(_top_rows, x.values, x.partitions, ok=ok, count=k, longest=longest)
     partitions = (*x.partitions[:-1], last)
-    return TopKResult(*(with_mark(RaggedArray(v, partitions), ok) for v in (values, index)))
+    first, second = (with_mark(RaggedArray(v, partitions), ok) for v in (values, index))
+    return first, second
 
 
 def _top_inner(values: Array, *, axis: int, count: int) -> tuple[Array, Array]:
