@@ -8,6 +8,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from ..backends import is_array, kernels, kind
+from ..structure.checks import require
 from .arguments import is_scalar
 
 
@@ -75,14 +76,7 @@ def check_real_scalar(name: str, x: Any) -> Any:
 
 def in_range(expected: str, x: Any, advice: str, *, low: float, high: float = float("inf"), above: bool = False) -> Any:
     """Whether one number lies from ``low`` (or above it) to ``high``: True, or traced; one that can be read raises."""
-    ok = (x > low if above else x >= low) & (x <= high)
-    if is_array(x) and not kernels(x).is_concrete(x):
-        if kernels(x).checking():
-            kernels(x).check(ok, error_text(expected, "{x}", advice), x=x)
-        return ok
-    if not ok:
-        raise ValueError(error_text(expected, f"{x}", advice))
-    return True
+    return require((x > low if above else x >= low) & (x <= high), expected, "{x}", advice, x=x)
 
 
 def _is_single(x: Any) -> bool:

@@ -7,8 +7,8 @@ is the fill in every row and slot, and what is computed from it too: see `struct
 from typing import Any
 
 from .._array import RaggedArray
-from .._errors import error_text
 from ..backends import kernels, kind
+from ..structure.checks import require
 from ..structure.overflow import fill_unless as fill_unless
 from ..structure.overflow import marked
 
@@ -16,15 +16,9 @@ from ..structure.overflow import marked
 def check_capacity(needed: Any, available: int, what: str, keyword: str) -> Any:
     """True, or a traced bool: whether ``needed`` entries fit the static size ``available``."""
     advice = f"Pass a larger `{keyword}`." if keyword else "Pass a larger one."
-    k = kernels(needed) if hasattr(needed, "dtype") else None
-    if k is None or k.is_concrete(needed):
-        if int(needed) > available:
-            raise ValueError(error_text(f"{what} of at least {int(needed)}", f"{available}", advice))
-        return True
-    ok = needed <= available
-    if k.checking():
-        k.check(ok, error_text(f"{what} of at least {{needed}}", available, advice), needed=needed)
-    return ok
+    if not hasattr(needed, "dtype") or kernels(needed).is_concrete(needed):
+        needed = int(needed)  # which no limit of a dtype makes wrap
+    return require(needed <= available, f"{what} of at least {{needed}}", f"{available}", advice, needed=needed)
 
 
 def both(a: Any, b: Any) -> Any:

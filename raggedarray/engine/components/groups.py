@@ -4,10 +4,10 @@ from math import prod
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
-from ..._errors import error_text
 from ..._partition import BlockPartition, RowPartition, uniform_levels
 from ..._typing import Array
 from ...structure.blocks import component_splits, groups
+from ...structure.checks import require
 from ...structure.levels import Groups
 from ..innermost import innermost
 
@@ -25,10 +25,7 @@ def block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]
     need = component_splits(made)[-1]
     found = Groups(x.nrows, (made,), segments, new=True)
     advice = "Call `ra.with_capacity(x, n)` first."
-    if x.kernels.checking():
-        text = error_text("a capacity of at least {need}", f"{limit}", advice)
-        x.kernels.check(need <= limit, text, need=need)
-    return found, need <= limit
+    return found, require(need <= limit, "a capacity of at least {need}", f"{limit}", advice, need=need)
 
 
 def rebuild_components(x: RaggedArray, made: Any, values: Array, units: tuple[int, ...]) -> Any:

@@ -6,14 +6,13 @@ values.
 """
 
 from math import prod
-from operator import index as as_int
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
 from ..._errors import DynamicShapeError, error_text
 from ..._partition import BlockPartition, UniformPartition
 from ..._typing import Array
-from ...backends import Kernels, common, is_array, kernels, kind, namespace
+from ...backends import Kernels, common, is_array, kernels, namespace
 from ...structure.blocks import component_splits, extents, known_total
 from ...structure.views import at_index, cut, with_axis
 from ..broadcast.rows import move_to
@@ -23,9 +22,9 @@ from ..innermost import innermost
 from ..overflow import check_capacity, fill_unless
 from ..rearrange.rows import inner_axes_to_levels
 from ..unbind import rows_of
-from .gather import ALL, INDEX_LIMIT, index_inner, sliced
+from .gather import ALL, INDEX_LIMIT, Step, index_inner, sliced
 from .gather_blocks import filled_at, need_index, numbered, over, taken_along, without_ragged
-from .keys import SHAPE, bounds_of, plain_steps, read
+from .keys import in_axis, int_of, plain_steps, read, slice_step
 from .rows import perform
 
 SIZES = "Check `x.nested_size()`."
@@ -81,29 +80,14 @@ def _single(item: Any) -> int | None:
     """An int, if the item is one that can be read."""
     if isinstance(item, slice) or item is None or (is_array(item) and item.ndim):
         return None
-    if is_array(item) and not kernels(item).is_concrete(item) and kind(item.dtype) in ("int", "uint"):
-        return None
-    try:
-        if isinstance(item, bool):
-            raise TypeError
-        return as_int(item)
-    except TypeError:
-        got = f"{type(item).__name__} {item!r}"
-        raise IndexError(error_text("ints, slices, `...`, None and arrays of them", got, "Convert it.")) from None
-
-
-def _in_range(i: int, n: int, axis: int, advice: str = SHAPE) -> int:
-    if not -n <= i < n:
-        what = f"a row from {-n} to {n - 1}" if axis == 0 else f"an index from {-n} to {n - 1} on axis {axis}"
-        raise IndexError(error_text(what, str(i), "Check `len(x)`." if axis == 0 else advice))
-    return i % n
+    return int_of(item)
 
 
 def _row(x: RaggedArray, ints: list[Any]) -> Any:
     """What lies below one entry, whose indices along the first axes are given: a component, or rows of them."""
     out: Any = x
     for axis, item in enumerate(i for i in ints if i is not None):
-        i = _in_range(_single(item) or 0, out.nrows, axis, SIZES)
+        i = in_axis(_single(item) or 0, out.nrows, axis, SIZES)
         out = rows_of(out, [i], "")[0]
     return out
 
@@ -196,7 +180,7 @@ def _within(x: RaggedArray, items: list[Any], axis: int) -> Any:
         if _is_all(item):
             r += 1
         elif isinstance(item, slice):
-            x, r = over(x, _sliced(block, r, bounds_of(item))), r + 1
+            x, r = over(x, _sliced(block, r, slice_step(item))), r + 1
         elif is_array(item) and item.ndim:
             x, r = taken_along(x, r, item, axis), r + int(item.ndim)
         else:
@@ -205,17 +189,14 @@ def _within(x: RaggedArray, items: list[Any], axis: int) -> Any:
     return without_ragged(x)
 
 
-def _sliced(block: BlockPartition, r: int, bounds: tuple[int | None, int | None, int]) -> BlockPartition:
-    start, stop = (None if b is None else max(min(b, INDEX_LIMIT), -INDEX_LIMIT) for b in bounds[:2])
-    stride = bounds[2]
+def _sliced(block: BlockPartition, r: int, step: Step) -> BlockPartition:
     size = extents(block)[r]
     if isinstance(size, int):
-        first, last, stride = slice(start, stop, stride).indices(size)
+        first, last, stride = slice(*step.bounds).indices(size)
         count: Any = len(range(first, last, stride))
         return cut(block, r, first if count else 0, count, stride)
-    stride = max(min(stride, INDEX_LIMIT), -INDEX_LIMIT)
-    first_at, count = kernels(size).call(_slice_bounds, size, bounds=(start, stop, stride))
-    return cut(block, r, first_at, count, stride)
+    first_at, count = kernels(size).call(_slice_bounds, size, bounds=step.bounds)
+    return cut(block, r, first_at, count, step.bounds[2])
 
 
 def _slice_bounds(size: Array, *, bounds: Any) -> tuple[Array, Array]:
@@ -231,7 +212,7 @@ def _at(x: RaggedArray, r: int, item: Any, axis: int) -> RaggedArray:
     i = _single(item)
     if isinstance(size, int):
         if i is not None:
-            where = xp.full((block.nrows,), _in_range(i, size, axis), dtype=block.sizes.dtype)
+            where = xp.full((block.nrows,), in_axis(i, size, axis), dtype=block.sizes.dtype)
             return over(x, at_index(block, r, where))
         size = xp.full((block.nrows,), size, dtype=block.sizes.dtype)
     wanted = to_dtype(item if i is None else max(min(i, INDEX_LIMIT), -INDEX_LIMIT), block.sizes)

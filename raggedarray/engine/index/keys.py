@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from ..._array import RaggedArray
 from ..._errors import DynamicShapeError, error_text
-from ..._partition import UniformPartition
 from ..._typing import Array
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
 from ..broadcast.rows import move_to
 from ..indices import index_like
+from ..rearrange.rows import inner_axes_to_levels
 from .gather import ALL, INDEX_LIMIT, NEW, Step
 
 SHAPE = "Check `x.shape`."
@@ -131,16 +131,6 @@ def _head(steps: list[Step], axes: int) -> int:
     raise AssertionError("a step for every axis")
 
 
-def inner_axes_to_levels(x: RaggedArray, levels: int) -> RaggedArray:
-    """The same array with inner axes as uniform levels, ``levels`` partitions in all."""
-    partitions, values = x.partitions, x.values
-    extra = max(levels - len(partitions), 0)
-    entries, item = x.capacity, x.inner_shape
-    for n in item[:extra]:
-        partitions, entries = (*partitions, UniformPartition(entries, n)), entries * n
-    return RaggedArray(namespace(values).reshape(values, (entries, *item[extra:])), partitions)
-
-
 def bounds_of(item: slice) -> tuple[int | None, int | None, int]:
     """The bounds of a slice, which must be static."""
     try:
@@ -153,7 +143,36 @@ def bounds_of(item: slice) -> tuple[int | None, int | None, int]:
         raise IndexError(error_text("a slice of integers", repr(item), "Use ints or None.")) from error
     if stride == 0:
         raise ValueError(error_text("a slice step other than 0", "0", "Use 1 for every entry."))
-    return start, stop, stride
+    return start, stop, max(min(stride, INDEX_LIMIT), -INDEX_LIMIT)
+
+
+def slice_step(item: slice) -> Step:
+    """The step of a slice along an axis behind the first."""
+    bounds = bounds_of(item)
+    return ALL if bounds in ((None, None, 1), (0, None, 1)) else Step("slice", bounds=bounds)
+
+
+def int_of(item: Any) -> int | None:
+    """A single index as an int; None where it is traced."""
+    if is_array(item) and not kernels(item).is_concrete(item) and kind(item.dtype) in ("int", "uint"):
+        return None
+    try:
+        if isinstance(item, bool):
+            raise TypeError
+        return as_int(item)
+    except TypeError:
+        got, convert = f"{type(item).__name__} {item!r}", "Convert it, or use `ra.boolean_mask`."
+        raise IndexError(error_text("ints, slices, `...`, None and arrays of them", got, convert)) from None
+
+
+def in_axis(i: int, size: int, axis: int, advice: str = SHAPE) -> int:
+    """An index within an axis of static size, from 0."""
+    if not -size <= i < size:
+        what = (
+            f"a row from {-size} to {size - 1}" if axis == 0 else f"an index from {-size} to {size - 1} on axis {axis}"
+        )
+        raise IndexError(error_text(what, str(i), "Check `len(x)`." if axis == 0 else advice))
+    return i % size
 
 
 def plain_steps(
@@ -172,8 +191,7 @@ def plain_steps(
             continue
         size = next(sizes)
         if isinstance(item, slice):
-            bounds = bounds_of(item)
-            steps.append(ALL if bounds in ((None, None, 1), (0, None, 1)) else Step("slice", bounds=bounds))
+            steps.append(slice_step(item))
         elif is_array(item) and item.ndim:
             shape = tuple(item.shape)
             steps.append(_array(k, values, item, size, axis, operands, shape, "take", advice))
@@ -195,40 +213,26 @@ def _check_traced(item: Any, size: int, axis: int, advice: str = SHAPE) -> None:
 
 
 def _slice(item: slice, size: int | None, axis: int, operands: list[Any]) -> Step:
-    start, stop, stride = bounds_of(item)
-    if axis == 0:
-        assert size is not None
-        start, stop, stride = slice(start, stop, stride).indices(size)
-        if (start, stop, stride) == (0, size, 1):
-            return ALL
-        count = len(range(start, stop, stride))
-        operands.append(start if count else 0)
-        stride = stride if count > 1 else 1  # it may be too long for an index
-        return Step("run", len(operands) - 1, (count,), (None, None, stride))
-    if (start, stop, stride) in ((None, None, 1), (0, None, 1)):
+    if axis:
+        return slice_step(item)
+    assert size is not None
+    start, stop, stride = slice(*bounds_of(item)).indices(size)
+    if (start, stop, stride) == (0, size, 1):
         return ALL
-    stride = max(min(stride, INDEX_LIMIT), -INDEX_LIMIT)
-    return Step("slice", bounds=(start, stop, stride))
+    count = len(range(start, stop, stride))
+    operands.append(start if count else 0)
+    stride = stride if count > 1 else 1  # it may be too long for an index
+    return Step("run", len(operands) - 1, (count,), (None, None, stride))
 
 
 def _item(item: Any, size: int | None, axis: int, operands: list[Any], inner: bool, advice: str = SHAPE) -> Step:
-    if is_array(item) and not kernels(item).is_concrete(item) and kind(item.dtype) in ("int", "uint"):
+    i = int_of(item)
+    if i is None:
         operands.append(item)
         return Step("take" if inner else "at", len(operands) - 1)
-    try:
-        if isinstance(item, bool):
-            raise TypeError
-        i = as_int(item)
-    except TypeError:
-        got, convert = f"{type(item).__name__} {item!r}", "Convert it, or use `ra.boolean_mask`."
-        raise IndexError(error_text("ints, slices, `...`, None and arrays of them", got, convert)) from None
-    if size is not None and not -size <= i < size:
-        if axis == 0:
-            raise IndexError(error_text(f"a row from {-size} to {size - 1}", str(i), "Check `len(x)`."))
-        raise IndexError(error_text(f"an index from {-size} to {size - 1} on axis {axis}", str(i), advice))
+    at = i if size is None else in_axis(i, size, axis, advice)
     if inner:
-        assert size is not None
-        return Step("at", bounds=(i % size, None, 1))
+        return Step("at", bounds=(at, None, 1))
     operands.append(max(min(i, INDEX_LIMIT), -INDEX_LIMIT))
     return Step("at", len(operands) - 1)
 

@@ -7,6 +7,7 @@ from ..._errors import OP, DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from ..._typing import Array
 from ...backends import kernels, namespace
+from ...structure.checks import forbid
 from ..unbind import rows_of
 from .gather import ALL, NEW, index_inner, select
 from .keys import IndexPlan, read
@@ -87,15 +88,9 @@ _INSTEAD = {
 def report(missing: tuple[Array, ...], axis: int, advice: str = "Check `x.row_lengths()`.") -> None:
     """Raise, or check at run time, where a row lacks an index; see `first_short`."""
     bad, row, length, wanted = missing
-    k = kernels(bad)
     advice = _INSTEAD.get(OP.get(), advice) if axis == 1 else advice
-    if k.is_concrete(missing):
-        if bool(bad):
-            what, got = f"index {int(wanted)} in every row along axis {axis}", f"length {int(length)} at row {int(row)}"
-            raise IndexError(error_text(what, got, advice))
-    elif k.checking():
-        text = error_text(f"index {{wanted}} in every row along axis {axis}", "length {length} at row {row}", advice)
-        k.check(~bad, text, wanted=wanted, length=length, row=row)
+    what, got = f"index {{wanted}} in every row along axis {axis}", "length {length} at row {row}"
+    forbid(bad, what, got, advice, error=IndexError, wanted=wanted, length=length, row=row)
 
 
 def _without_first(x: Any, plan: IndexPlan) -> Any:

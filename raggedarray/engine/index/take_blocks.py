@@ -8,6 +8,7 @@ from ..._partition import BlockPartition
 from ..._typing import Array
 from ...backends import Kernels, is_array, kernels, kind, namespace
 from ...structure.blocks import as_table, extents
+from ...structure.checks import forbid
 from ...structure.views import cut
 from ..arguments import sizes_of
 from ..indices import to_dtype, widened
@@ -42,21 +43,9 @@ def narrow_block(x: RaggedArray, axis: int, start: Any, length: Any) -> RaggedAr
     size = extents(block)[r]
     begin, count = (_each(k, block, a, what) for a, what in ((start, "start"), (length, "length")))
     view, short = k.call(_narrowed, block, begin, count, in_use(x), axis=r)
-    if k.is_concrete(short):
-        if bool(short[0]):
-            _, n, at, have = (int(a) for a in short)
-            got = f"{n} from {at} in a component of size {have}"
-            advice = "Use `x[:, a:b]` to clip."
-            raise ValueError(error_text(f"runs within every component along axis {axis}", got, advice))
-        values = x.values
-    else:
-        if k.checking():
-            _, n, at, have = short
-            got = "{n} from {at} in a component of size {have}"
-            advice = "Use `x[:, a:b]` to clip."
-            text = error_text(f"runs within every component along axis {axis}", got, advice)
-            k.check(~short[0], text, n=n, at=at, have=have)
-        values = fill_unless(x.values, ~short[0])
+    bad, n, at, have = short
+    what, got = f"runs within every component along axis {axis}", "{n} from {at} in a component of size {have}"
+    values = fill_unless(x.values, forbid(bad, what, got, "Use `x[:, a:b]` to clip.", n=n, at=at, have=have))
     static = length if isinstance(size, int) and isinstance(length, int) else None
     if static is not None:
         axes = (*view.axes[:r], static, *view.axes[r + 1 :])

@@ -7,6 +7,7 @@ from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, entry_counts
 from ..._typing import Array
 from ...backends import Kernels, Segments, common, is_array, kernels, kind, namespace
+from ...structure.checks import require
 from ...structure.levels import (
     ancestors,
     library,
@@ -35,11 +36,7 @@ def not_negative(k: Kernels, counts: Array, what: str, advice: str) -> Any:
         return True
     xp = namespace(counts)
     low = int(k.host(counts).min()) if k.is_concrete(counts) else xp.min(counts)
-    if isinstance(low, int) and low < 0:
-        raise ValueError(error_text(f"{what} of at least 0", f"{low}", advice))
-    if not isinstance(low, int) and k.checking():
-        k.check(low >= 0, error_text(f"{what} of at least 0", "{low}", advice), low=low)
-    return True if isinstance(low, int) else low >= 0
+    return require(low >= 0, f"{what} of at least 0", "{low}", advice, low=low)
 
 
 def per_row(x: RaggedArray, k: Kernels, axis: int, given: Any, what: str) -> tuple[Array, Any]:

@@ -6,11 +6,12 @@ none: an empty row, or a slot of 0. Inner axes are not levels: the ops move them
 """
 
 from collections.abc import Iterable
+from math import prod
 from typing import Any
 
 from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
-from ..._partition import Level, Partition, RowPartition, UniformPartition, entry_counts, levels_only
+from ..._partition import Level, Partition, RowPartition, UniformPartition, entry_counts, levels_only, uniform_levels
 from ..._typing import Array
 from ...backends import Segments, generic, implementation, is_array, kernels, namespace
 from ...structure.index_maps import Move, new_length, source
@@ -31,14 +32,14 @@ def array_of(x: Any) -> Any:
 
 
 def inner_axes_to_levels(x: RaggedArray | Array, rank: int) -> RaggedArray:
-    """The same array with ``rank`` partitions, the first of its inner axes as uniform levels."""
+    """The same array with at least ``rank`` partitions, the first of its inner axes as uniform levels."""
     partitions: tuple[Partition, ...] = x.partitions if isinstance(x, RaggedArray) else ()
     values = x.values if isinstance(x, RaggedArray) else x
-    while len(partitions) < rank:
-        above, length, *inner = values.shape
-        partitions = (*partitions, UniformPartition(above, length))
-        values = namespace(values).reshape(values, (above * length, *inner))
-    return RaggedArray(values, partitions)
+    entries, *item = values.shape
+    lengths, inner = tuple(item[: max(rank - len(partitions), 0)]), item[max(rank - len(partitions), 0) :]
+    if lengths:
+        values = namespace(values).reshape(values, (entries * prod(lengths), *inner))
+    return RaggedArray(values, (*partitions, *uniform_levels(entries, lengths)))
 
 
 def index_limit(xs: Iterable[RaggedArray], sizes: Iterable[int]) -> None:

@@ -16,14 +16,13 @@ from ...engine.arguments import level_sizes, sizes_of
 from ...engine.axes import normal_axes, one_axis
 from ...engine.broadcast.rows import move_to
 from ...engine.index.gather import filled, first_short
-from ...engine.index.keys import inner_axes_to_levels
 from ...engine.index.rows import report, run
 from ...engine.index.take_blocks import take_block
 from ...engine.index.take_rows import Capacity, agree_above, known_rows, normal_rows, taken_rows
 from ...engine.indices import index_like, to_dtype, widened
 from ...engine.innermost import innermost
 from ...engine.packing import as_rows
-from ...engine.rearrange.rows import array_of
+from ...engine.rearrange.rows import array_of, inner_axes_to_levels
 from ...engine.resizing import with_capacity
 from ...structure.levels import ancestors, library, parents, positions, rows_below
 

@@ -9,12 +9,12 @@ from ..._typing import Array
 from ...backends import Segments, backend, common, is_array, kernels, kind, namespace
 from ...engine.arguments import level_sizes, sizes_of
 from ...engine.broadcast.rows import move_to
-from ...engine.index.keys import expand, inner_axes_to_levels
+from ...engine.index.keys import expand
 from ...engine.index.rows import run
 from ...engine.index.take_rows import Capacity, agree_above, capacities, take_body
 from ...engine.overflow import check_capacity, fill_unless, with_mark
 from ...engine.packing import as_rows
-from ...engine.rearrange.rows import array_of
+from ...engine.rearrange.rows import array_of, inner_axes_to_levels
 from ...engine.resizing import with_capacity
 from ...structure.levels import ancestors, library, parents, positions, splits_of, take_entries
 from ..manipulation.merging import merge_rows

@@ -19,6 +19,7 @@ from ...engine.indices import to_dtype, widened
 from ...engine.overflow import check_capacity, fill_unless, with_mark
 from ...engine.packing import as_rows
 from ...engine.rearrange.rows import array_of
+from ...structure.checks import forbid, require
 from ...structure.levels import choose, library, rows_below, take_entries, used_at
 from ..indexing.gathering import take
 
@@ -171,15 +172,9 @@ def narrow(x: Any, axis: int, start: Any, length: Any, /) -> Any:
         limit = min(limit, entry_counts(x.partitions, x.capacity)[axis - 1] * max(_integer(length), 0))
     start, length = (_per_row(x, k, axis, a, what) for a, what in ((start, "start"), (length, "length")))
     short = k.call(_beyond, x.partitions, start, length, axis=axis, size=x.capacity)
-    ok = True if k.is_concrete(short) and not bool(short[0]) else ~short[0]
-    text = ("narrow", "runs within every row along axis {}", "{} from {} in a row of {}", "Use `x[:, a:b]` to clip.")
-    if ok is not True and k.is_concrete(short):
-        _, n, begin, have = (int(a) for a in short)
-        raise ValueError(error_text(text[1].format(axis), text[2].format(n, begin, have), text[3]))
-    if ok is not True and k.checking():
-        _, n, begin, have = short
-        message = error_text(text[1].format(axis), text[2].format("{n}", "{begin}", "{have}"), text[3])
-        k.check(ok, message, n=n, begin=begin, have=have)
+    bad, n, begin, have = short
+    what, got = f"runs within every row along axis {axis}", "{n} from {begin} in a row of {have}"
+    ok = forbid(bad, what, got, "Use `x[:, a:b]` to clip.", n=n, begin=begin, have=have)
     values, new = k.call(_narrowed, x.values, x.partitions, start, length, ok=ok, axis=axis, limit=limit)
     return with_mark(rebuild((*x.partitions[: axis - 1], *new[axis - 1 :]), values), ok)
 
@@ -201,13 +196,10 @@ def _traced_run(x: Any, axis: int, size: int, start: Array, length: int) -> Any:
     if not 0 <= length <= size:
         raise ValueError(error_text(f"a run within {size} entries of axis {axis}", f"{length}", "Shorten it."))
     start = widened(start)
-    k, xp = kernels(start), namespace(start)
+    xp = namespace(start)
     begin = xp.where(start < 0, start + size, start)
-    ok = (begin >= 0) & (begin + length <= size)
-    if k.checking():
-        expected, got = f"a run within {size} entries of axis {axis}", f"{length} from {{start}}"
-        text = error_text(expected, got, "Check `x.shape`.")
-        k.check(ok, text, start=start)
+    expected, got = f"a run within {size} entries of axis {axis}", f"{length} from {{start}}"
+    ok = require((begin >= 0) & (begin + length <= size), expected, got, "Check `x.shape`.", start=start)
     none = xp.zeros_like(begin)
     index = xp.minimum(xp.maximum(begin, none), none + (size - length)) + xp.arange(length, dtype=begin.dtype)
     if not isinstance(x, RaggedArray):

@@ -16,6 +16,7 @@ from ...engine.arguments import is_scalar
 from ...engine.axes import normal_axes
 from ...engine.rearrange.rows import array_of
 from ...engine.reduce import Frame, accumulator, run
+from ...structure.checks import require
 from ...structure.levels import splits_of, used_slots
 from ..manipulation.joining import stack
 
@@ -73,9 +74,7 @@ def _shares(q: Any, k: Any) -> Any:
         if q.ndim:
             raise ValueError(error_text("q of one axis or none", f"shape {tuple(q.shape)}", "Flatten it."))
         if not kernels(q).is_concrete(q):
-            fine = (q >= 0) & (q <= 1)
-            if kernels(q).checking():
-                kernels(q).check(fine, error_text("q from 0 to 1", "{q}", "Divide percentages by 100."), q=q)
+            fine = require((q >= 0) & (q <= 1), "q from 0 to 1", "{q}", "Divide percentages by 100.", q=q)
             return namespace(q).where(fine, q, namespace(q).full_like(q, float("nan")))
         q = float(q)
     if not is_scalar(q):
