@@ -13,7 +13,7 @@ import raggedarray as ra
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "docs" / "_ext"))
 
-from ways import files  # noqa: E402
+import ways  # noqa: E402
 
 ROW = re.compile(r"^\| ([^|]+\.) \| `([\w/.]+)` \| `(.+?)` (is|raises) ?(?:`(.*)` )?\|$", re.MULTILINE)
 RULES = ROW.findall((ROOT / "docs" / "architecture.md").read_text())
@@ -35,9 +35,14 @@ def test_rule(rule: str, file: str, example: str, how: str, want: str) -> None:
         except (TypeError, ValueError, IndexError) as e:
             result.append(f"raises {e}")
 
-    assert file in files(call, warm=False)
+    assert file in ways.files(call, warm=False)
     if how == "is":
         assert result == [want]
     else:
         assert result[0].startswith("raises ")
         assert not want or result[0] == f"raises {want.replace('`` ', '').replace(' ``', '')}"
+
+
+def test_the_ways_are_those_of_this_tree() -> None:
+    """If not: python docs/_ext/ways.py, and read whether the page still says what they do."""
+    assert ways.PAGE.read_text() == ways.page()

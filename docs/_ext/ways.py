@@ -1,5 +1,6 @@
-"""Which files a call passes, read from a trace of it: `files` for tests and for the page *A value's way*."""
+"""Which files a call passes, read from a trace of it; ``python docs/_ext/ways.py`` writes them into *A value's way*."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,3 +27,31 @@ def files(call: Callable[[], Any], *, warm: bool = True) -> list[str]:
     finally:
         sys.setprofile(None)
     return list(entered)
+
+
+PAGE = PACKAGE.parent / "docs" / "a-values-way.md"
+_MARKED = re.compile(r"(<!-- way of (.+?) -->\n).*?\n(<!-- end -->)", re.DOTALL)
+_FACTS = re.compile(r"_\w+\.py|backends/(_\w+|generic/__init__|numpy/__init__|numpy/dtypes)\.py|structure/overflow\.py")
+"""Files that every call reads facts from: the class, its partitions, what library an array is of."""
+
+
+def page() -> str:
+    """The page, with the files that each call passes written anew."""
+    import numpy as np
+
+    import raggedarray as ra
+
+    x = ra.ragged([[1.0, 2.0], [], [3.0]])
+    q = ra.ragged([np.ones((2, 2, 4)), np.ones((3, 2, 4))], item_shape=(None, 2, 4))
+    names = {"ra": ra, "x": x, "y": x * 2, "q": q, "k": q, "v": q}
+
+    def written(marked: re.Match[str]) -> str:
+        passed = [f for f in files(lambda: eval(marked[2], names)) if not _FACTS.fullmatch(f)]
+        return f"{marked[1]}{' → '.join(f'`{f}`' for f in passed)}\n{marked[3]}"
+
+    return _MARKED.sub(written, PAGE.read_text())
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(PACKAGE.parent))
+    PAGE.write_text(page())
