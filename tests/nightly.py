@@ -28,7 +28,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "all else": (),
 }
 """What is run together, by file: no part takes more than half an hour on two cores."""
-LIMIT = 45 * 60
+LIMIT = 30 * 60
 OPTIONS = ("--numprocesses=auto", "--dist=worksteal", "--max-worker-restart=0", "--quiet", "--run-nightly")
 
 

@@ -602,17 +602,17 @@ ADVICE = "A key of 3 axes picks along axis 2; `ra.gather(x, key, batch_dims=1)` 
 
 
 def test_a_ragged_key_of_several_axes_says_along_which_it_picks() -> None:
-    text = f"gather: expected index 4 in every row along axis 2, got length 3 at row 0. {ADVICE}"
+    text = f"expected index 4 in every row along axis 2, got length 3 at row 0. {ADVICE}"
     for x in (FEATURES, FEATURES.to("jax")):
-        for call in (lambda x: x[NEIGHBOURS], lambda x: x.at[NEIGHBOURS].set(0.0)):
+        for op, call in (("getitem", lambda x: x[NEIGHBOURS]), ("at", lambda x: x.at[NEIGHBOURS].set(0.0))):
             with pytest.raises(IndexError) as caught:
                 call(x)
-            assert str(caught.value) == text
+            assert str(caught.value) == f"{op}: {text}"
     with pytest.raises(Exception, match=re.escape(text)):
         ra.checked(lambda x, i: x[i])(FEATURES.to("jax"), NEIGHBOURS.to("jax"))
     with pytest.raises(ValueError) as caught:
         FEATURES[..., 0][NEIGHBOURS]
-    assert str(caught.value) == f"gather: expected batch_dims from 0 to 1, got 2. {ADVICE}"
+    assert str(caught.value) == f"getitem: expected batch_dims from 0 to 1, got 2. {ADVICE}"
     with pytest.raises(IndexError, match=r"got length 3 at row 0. Check `x.shape`.$"):
         ra.gather(FEATURES, NEIGHBOURS, batch_dims=2)
     assert ra.gather(FEATURES, NEIGHBOURS, batch_dims=1).shape == (2, None, 2, 3)
