@@ -1,7 +1,9 @@
 """Products and linear algebra on lists of matrices, against each component alone, with poisoned slack."""
 
 import string
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import array_api_strict
@@ -345,6 +347,13 @@ MESSAGES = [
     (lambda: ra.linalg.det(X), ValueError,
      "linalg.det: expected equal sizes where axes meet, got 2 and 3 in component "
      "0. Check the shapes."),
+    (lambda: X @ np.ones((3, 2, 2)), ValueError,
+     "matmul: expected 2 entries along axis 0, got 3 in operand 1. Pass one entry for each row."),
+    (lambda: ra.einsum("bij,bjk->bik", X, np.ones((3, 2, 2))), ValueError,
+     "einsum: expected 2 entries along 'b', got 3 in operand 1. Pass one entry for each row."),
+    (lambda: ragged([[[1.0]], [[2.0], []]]) @ Y, ValueError,
+     "matmul: expected operands with as many levels of rows, got 2 in shape (2, None, None) and 1 in shape (2, None). "
+     "Rows of rows become matrices by `ra.to_blocks`."),
     (lambda: ra.einsum("bi,ci->bc", Y, Y), ValueError,
      "einsum: expected ragged operands that begin with 'b', got 'ci'. "
      "Rows meet rows of the same index."),
@@ -403,3 +412,59 @@ def test_any_letter_may_name_any_axis(spec: str, xp: str, names: str) -> None:
         for name in names:
             swapped = spec.translate(str.maketrans(role + name, name + role))
             assert ra.allclose(ra.einsum(swapped, *operands), want, rtol=1e-5), swapped
+
+
+@pytest.mark.parametrize("convert", [lambda x: x, ra.to_blocks], ids=["rows", "block"])
+@pytest.mark.parametrize("xp", ["numpy", "jax"])
+def test_rows_under_a_level_of_one_are_matrices_of_one_row(convert: Callable[[Any], Any], xp: str) -> None:
+    parts = [draw(3), draw(0), draw(2)]
+    x = ra.testing.poison(ra.with_capacity(ragged(parts), 8)) if xp == "jax" else ragged(parts)
+    row = ra.expand_dims(convert(x.to(xp)), axis=1)
+    assert row.shape == (3, 1, None)
+    columns, one = draw(3, 2, 1), draw(2, 1)
+    check(columns @ row, [a @ v[None] for a, v in zip(columns, parts, strict=True)], rtol=1e-5)
+    check(one @ row, [one @ v[None] for v in parts], rtol=1e-5)
+    if xp == "jax":
+        got = jax.jit(lambda a, x: a @ x)(jnp.asarray(columns), row)
+        check(got, [a @ v[None] for a, v in zip(columns, parts, strict=True)], rtol=1e-5)
+
+
+def files_at_once(call: Callable[[], Any]) -> list[str]:
+    """Files of operations that a call stands in, one called by the other, where it enters a kernel: the most there are.
+
+    What every function does before and after is not counted: the edge of the package, and the kernels themselves.
+    """
+    package = Path(ra.__file__).parent
+    most: list[str] = []
+
+    def enter(frame: Any, event: str, _: Any) -> None:
+        if event != "call" or package / "backends" not in Path(frame.f_code.co_filename).parents:
+            return
+        files: dict[str, None] = {}
+        while frame is not None:
+            path = Path(frame.f_code.co_filename)
+            if path.is_relative_to(package):
+                name = path.relative_to(package).as_posix()
+                if name.split("/")[0] in ("engine", "linalg", "ops") and name != "engine/edge.py":
+                    files[name] = None
+            frame = frame.f_back
+        if len(files) > len(most):
+            most[:] = list(files)[::-1]
+
+    sys.setprofile(enter)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return most
+
+
+@pytest.mark.parametrize("keys", ["qd", "qe", "ar", "ab"])
+@pytest.mark.parametrize("bucket", [None, "padded", "plan"])
+def test_a_product_passes_few_files(keys: str, bucket: Any) -> None:
+    xs = [operand(key, "one", "numpy") for key in keys]
+    if bucket == "plan":
+        bucket = BucketPlan.make(*xs)
+    files = files_at_once(lambda: ra.matmul(*xs, bucket=bucket))
+    assert files[:2] == ["linalg/_products.py", "linalg/_strategies.py"]
+    assert len(files) <= 5, files

@@ -10,9 +10,9 @@ from .._typing import Array
 from ..backends import kernels, kind, namespace
 from ..engine.axes import normal_axes
 from ..engine.broadcast.rows import to_common_backend
-from ..engine.components.apply import StackFunction, apply_in_buckets
-from ..engine.components.buckets import Shapes, ShapesOf
+from ..engine.components.buckets import ShapesOf, StackFunction, apply_in_buckets
 from ..engine.components.form import Form, Sizes, form_of, reassemble
+from ..engine.components.stacks import Shapes
 from ..engine.packing import contiguous
 from ..structure.blocks import Elements, addresses, elements, extents
 from ._dft import Step, body, result_size, transform_size

@@ -75,6 +75,11 @@ class Contraction(NamedTuple):
         return kernels(self.forms[0].values)
 
     @property
+    def is_concrete(self) -> bool:
+        """Whether sizes can be read."""
+        return self.kernels.is_concrete(tuple(f.block.sizes for f in self.forms))
+
+    @property
     def ragged(self) -> Axes:
         """Ragged axes."""
         return tuple(axis for axis, n in self.sizes.items() if n is None)
@@ -83,6 +88,11 @@ class Contraction(NamedTuple):
     def contracted(self) -> Axes:
         """Ragged axes that are summed."""
         return tuple(axis for axis in self.ragged if axis not in self.out)
+
+    @property
+    def spanning(self) -> list[Operand]:
+        """Operands that have all ragged axes: the result has no more elements than these."""
+        return [o for o in self.operands if o.ragged and set(self.ragged) <= set(o.axes)]
 
 
 def contraction_of(

@@ -8,9 +8,9 @@ from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import is_array, kernels, namespace
 from ..engine.broadcast.rows import to_common_backend
-from ..engine.components.apply import StackFunction, apply_in_buckets
+from ..engine.components.buckets import StackFunction, apply_in_buckets
 from ..engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
-from ..engine.components.results import Rule
+from ..engine.components.stacks import Rule
 from ..engine.packing import contiguous
 from ..structure.blocks import component_splits
 from ._contraction import same_sizes

@@ -8,65 +8,43 @@ dense axes that are left, and summed over the last axes of the span.
 from math import prod
 from typing import Any, NamedTuple
 
-from .._errors import DynamicShapeError, error_text
 from .._partition import BlockPartition
 from .._typing import Array
 from ..backends import Segments, kernels, namespace
 from ..engine.along_axis import pick_at
 from ..engine.components.form import Form, absorb_inner_axes, block_axes, block_of_sizes, reassemble
-from ..engine.components.results import bound_of
+from ..engine.components.stacks import bound_of
 from ..engine.overflow import fill_unless
 from ..structure.blocks import Elements, component_splits, elements, extents, groups, starts, steps
 from ..structure.views import entries
 from ._contraction import ROWS, Axes, Contraction, Operand, cast, dense_product
 
 
-class PerElement:
-    """Element by element."""
-
-    @staticmethod
-    def applies(c: Contraction) -> bool:
-        """Whether elements can be numbered; where sizes can be read and something is summed, buckets do better."""
-        if c.bucket is not None or (c.contracted and not _spanning(c)):
-            return False
-        concrete = c.kernels.is_concrete(tuple(f.block.sizes for f in c.forms))
-        return not concrete or all(axis in c.out for axis in c.sizes)
-
-    @staticmethod
-    def run(c: Contraction) -> Any:
-        """One product for each element of the span, summed where axes are contracted."""
-        spanning = _spanning(c)
-        lead, k = c.forms[0], c.kernels
-        if not spanning and c.capacity is None and not k.is_concrete(tuple(f.block.sizes for f in c.forms)):
-            advice = "Pass `capacity=`, or `bucket=`, a `ra.BucketPlan` made outside jit."
-            raise DynamicShapeError(error_text("a result of static size", "traced sizes", advice))
-        sizes = _sizes(c)
-        kept = c.out[: block_axes(tuple(sizes[axis] for axis in c.out))]
-        span_axes = kept + c.contracted
-        span = block_of_sizes(tuple(sizes[axis] for axis in span_axes), 0, kernels(lead.block.sizes))
-        limit = min((_elements_in(o, c, span_axes) for o in spanning), default=c.capacity)
-        bound, ok = bound_of(span, None, limit, None if c.contracted else c.capacity)
-        span = BlockPartition(span.sizes, axes=span.axes, bound=bound)
-        layout = _Layout(
-            tuple(o.axes for o in c.operands), span_axes, c.out[len(kept) :], tuple(sorted(_uniform(c).items()))
-        )
-        blocks = tuple(None if o.form is None else o.form.block for o in c.operands)
-        values = k.call(_each_element, tuple(o.values for o in c.operands), blocks, span, layout=layout)
-        if not c.contracted:
-            return reassemble(lead, span, fill_unless(cast(values, c.dtype), ok))
-        if not kept:
-            summed = k.call(_total, values, span)
-            return reassemble(lead, None, fill_unless(cast(summed, c.dtype), ok))
-        left = block_of_sizes(tuple(sizes[axis] for axis in kept), 0, kernels(lead.block.sizes))
-        most, fits = bound_of(left, None, bound, c.capacity)
-        values, left = k.call(_summed, values, span, kept=len(kept), limit=most)
-        result = BlockPartition(left.sizes, axes=left.axes, bound=int(values.shape[0]))
-        return reassemble(lead, result, fill_unless(fill_unless(cast(values, c.dtype), ok), fits))
-
-
-def _spanning(c: Contraction) -> list[Operand]:
-    """Operands that have all ragged axes: the result has no more elements than these."""
-    return [o for o in c.operands if o.ragged and set(c.ragged) <= set(o.axes)]
+def by_element(c: Contraction) -> Any:
+    """One product for each element of the span, summed where axes are contracted."""
+    lead, k = c.forms[0], c.kernels
+    sizes = _sizes(c)
+    kept = c.out[: block_axes(tuple(sizes[axis] for axis in c.out))]
+    span_axes = kept + c.contracted
+    span = block_of_sizes(tuple(sizes[axis] for axis in span_axes), 0, kernels(lead.block.sizes))
+    limit = min((_elements_in(o, c, span_axes) for o in c.spanning), default=c.capacity)
+    bound, ok = bound_of(span, None, limit, None if c.contracted else c.capacity)
+    span = BlockPartition(span.sizes, axes=span.axes, bound=bound)
+    layout = _Layout(
+        tuple(o.axes for o in c.operands), span_axes, c.out[len(kept) :], tuple(sorted(_uniform(c).items()))
+    )
+    blocks = tuple(None if o.form is None else o.form.block for o in c.operands)
+    values = k.call(_each_element, tuple(o.values for o in c.operands), blocks, span, layout=layout)
+    if not c.contracted:
+        return reassemble(lead, span, fill_unless(cast(values, c.dtype), ok))
+    if not kept:
+        summed = k.call(_total, values, span)
+        return reassemble(lead, None, fill_unless(cast(summed, c.dtype), ok))
+    left = block_of_sizes(tuple(sizes[axis] for axis in kept), 0, kernels(lead.block.sizes))
+    most, fits = bound_of(left, None, bound, c.capacity)
+    values, left = k.call(_summed, values, span, kept=len(kept), limit=most)
+    result = BlockPartition(left.sizes, axes=left.axes, bound=int(values.shape[0]))
+    return reassemble(lead, result, fill_unless(fill_unless(cast(values, c.dtype), ok), fits))
 
 
 def _uniform(c: Contraction) -> dict[int, int]:

@@ -1,8 +1,9 @@
-"""Which components are worked on together.
+"""Functions of components, for components of like shapes at a time.
 
-Where sizes can be read, a bucket holds the components of one shape (``exact``), or of shapes that round up to one
-(``padded``). Where they are traced, a `BucketPlan` says which buckets there are, and components are assigned to them
-at run time: a component that is smaller than its bucket has zeros behind its end.
+Components are read into dense stacks, a stack a bucket; a function of stacks is applied; what it gives is put back end
+to end. Where sizes can be read, a bucket holds the components of one shape (``exact``), or of shapes that round up to
+one (``padded``). Where they are traced, a `BucketPlan` says which buckets there are, and components are assigned to
+them at run time: a component that is smaller than its bucket has zeros behind its end.
 """
 
 from collections.abc import Callable
@@ -12,14 +13,12 @@ from ..._errors import DynamicShapeError, error_text
 from ..._typing import Array
 from ...backends import Segments, kernels, namespace
 from ...structure.blocks import starts
+from ..arguments import sizes_of
 from ..bucket_size import bucket_size
 from ..host import host_namespace
-from .form import Form, used_components
+from .form import Form, Sizes, used_components
 from .plan import BucketPlan
-from .stacks import assign
-
-Shapes: TypeAlias = tuple[tuple[int, ...], ...]
-"""What each operand's components are read at: sizes along the axes of its block."""
+from .stacks import Body, Bucket, Buckets, Rule, Shapes, assign, put_back, read_all, slices, work_on
 
 ShapesOf: TypeAlias = Callable[[tuple[int, ...]], Shapes]
 """Shapes from the sizes along all ragged axes, one operand after the other."""
@@ -28,28 +27,46 @@ MAX_EXACT_SHAPES = 16
 """Shapes up to which components are worked on shape by shape, where both ways are possible."""
 
 
-class Bucket(NamedTuple):
-    """Components that are worked on together."""
+class StackFunction(NamedTuple):
+    """``body(stacks, sizes, *shared, **static)``: what is applied to each bucket, and what it needs beside stacks."""
 
-    shapes: Shapes
-    members: Any
-    """Their indices; one past the last component is none. A list of ints where they are sliced."""
+    body: Body
+    static: tuple[tuple[str, Any], ...] = ()
+    shared: tuple[Array, ...] = ()
 
 
-class Buckets(NamedTuple):
-    """How components are divided."""
+def apply_in_buckets(
+    function: StackFunction,
+    forms: tuple[Form, ...],
+    rule: Rule,
+    *,
+    shapes: Shapes | ShapesOf | None = None,
+    bucket: Any = None,
+    capacity: int | None = None,
+) -> list[Any]:
+    """The results for all components; for ``shapes`` see `divide`."""
+    buckets = divide(forms, bucket, shapes)
+    body, static, shared = function
+    parts: list[list[Array]] = []
+    for b in buckets.each:
+        if buckets.place is None:
+            stacks, sizes = read_bucket(forms, buckets, b)
+            parts.append(list(body(stacks, sizes, *shared, **dict(static))))
+        else:
+            values, blocks = tuple(f.values for f in forms), tuple(f.block for f in forms)
+            options: dict[str, Any] = {"shapes": b.shapes, "exact": buckets.exact, "body": body, "options": static}
+            parts.append(kernels(forms[0].values).call(work_on, values, blocks, b.members, shared, **options))
+    return put_back(forms, buckets, parts, rule, None if capacity is None else sizes_of(capacity))
 
-    each: tuple[Bucket, ...]
-    exact: bool
-    """Whether components fill their stacks."""
-    place: Array | None
-    """Where each component is among the members of all buckets; None where they are sliced."""
-    slots: tuple[list[int], ...] = ()
-    """Of each operand, where components begin that are sliced."""
-    of_component: tuple[int, ...] = ()
-    """The bucket of each component, where sizes can be read."""
-    ok: Any = True
-    """Whether each component has a place: True, or traced."""
+
+def read_bucket(
+    forms: tuple[Form, ...], buckets: Buckets, bucket: Bucket
+) -> tuple[tuple[Array, ...], tuple[Sizes, ...]]:
+    """A stack of each operand, and the sizes of its components."""
+    if buckets.place is None:
+        return slices(forms, bucket.shapes, bucket.members, buckets.slots)
+    values, blocks = tuple(f.values for f in forms), tuple(f.block for f in forms)
+    return read_all(values, blocks, bucket.members, shapes=bucket.shapes, exact=buckets.exact)
 
 
 def own_shapes(forms: tuple[Form, ...]) -> ShapesOf:

@@ -128,8 +128,8 @@ def reassemble(form: Form, block: BlockPartition | None, values: Array, like: tu
 
 def _column_splits(sizes: Array) -> Array:
     k = kernels(sizes)
-    known = not k.has_exact_sizes and k.is_concrete(sizes)
-    return k.index(splits_of(k.host(sizes)[:, 0])) if known else splits_of(sizes[:, 0])
+    concrete = not k.has_exact_sizes and k.is_concrete(sizes)
+    return k.index(splits_of(k.host(sizes)[:, 0])) if concrete else splits_of(sizes[:, 0])
 
 
 def packed_like(sizes: Sizes, forms: tuple[Form, ...], of_operands: list[Sizes]) -> BlockPartition | None:

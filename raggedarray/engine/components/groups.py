@@ -19,21 +19,21 @@ def block_groups(x: RaggedArray, reduced: tuple[int, ...]) -> tuple[Groups, Any]
     limit = x.capacity
     if None not in left:
         limit = block.nrows * prod(n or 0 for n in left)
-    made, segments = groups(block, reduced, x.capacity, limit)
+    remaining, segments = groups(block, reduced, x.capacity, limit)
     if None not in left or x.kernels.has_exact_sizes:
-        return Groups(x.nrows, (made,), segments, new=True), True
-    need = component_splits(made)[-1]
-    found = Groups(x.nrows, (made,), segments, new=True)
+        return Groups(x.nrows, (remaining,), segments, new=True), True
+    need = component_splits(remaining)[-1]
+    element_groups = Groups(x.nrows, (remaining,), segments, new=True)
     advice = "Call `ra.with_capacity(x, n)` first."
-    return found, require(need <= limit, "a capacity of at least {need}", f"{limit}", advice, need=need)
+    return element_groups, require(need <= limit, "a capacity of at least {need}", f"{limit}", advice, need=need)
 
 
-def rebuild_components(x: RaggedArray, made: Any, values: Array, units: tuple[int, ...]) -> Any:
+def rebuild_components(x: RaggedArray, remaining: Any, values: Array, units: tuple[int, ...]) -> Any:
     """What is left of the components of ``x``: one ragged axis is rows, none is a uniform axis."""
-    axes = list(made.axes)
+    axes = list(remaining.axes)
     for r in units:
         axes.insert(r, 1)
-    block = BlockPartition(made.sizes, axes=tuple(axes), bound=made.bound)
+    block = BlockPartition(remaining.sizes, axes=tuple(axes), bound=remaining.bound)
     if None not in axes:
         uniform = uniform_levels(block.nrows, tuple(n or 0 for n in axes))
         return rebuild((*x.partitions[:-1], *uniform), values)

@@ -68,14 +68,14 @@ class BucketPlan:
             want, got = "headroom >= 0 and max_buckets >= 1", f"{headroom} and {max_buckets}"
             raise ValueError(error_text(want, got, "Pass such numbers."))
         rounded = [[bucket_size(n, mantissa_bits=mantissa_bits, minimum=1) for n in row] for row in table.tolist()]
-        found: dict[tuple[int, ...], int] = {}
+        counts: dict[tuple[int, ...], int] = {}
         for row in rounded:
-            found[tuple(row)] = found.get(tuple(row), 0) + 1
-        merged = _merge(found, groups, max_buckets)
+            counts[tuple(row)] = counts.get(tuple(row), 0) + 1
+        merged = _merge(counts, groups, max_buckets)
         places = [(shape, n + round(headroom * n**0.5 + 0.499)) for shape, n in merged]
         places.sort(key=lambda b: (_volume(b[0], groups), b[0]))
-        made = BucketPlan(tuple(places), groups)
-        return BucketPlan(made.buckets, groups, made._waste(table))
+        plan = BucketPlan(tuple(places), groups)
+        return BucketPlan(plan.buckets, groups, plan._waste(table))
 
     @property
     def places(self) -> int:
@@ -135,11 +135,13 @@ def _volume(shape: tuple[int, ...], groups: tuple[int, ...]) -> int:
     return total
 
 
-def _merge(found: dict[tuple[int, ...], int], groups: tuple[int, ...], limit: int) -> list[tuple[tuple[int, ...], int]]:
+def _merge(
+    of_shape: dict[tuple[int, ...], int], groups: tuple[int, ...], limit: int
+) -> list[tuple[tuple[int, ...], int]]:
     """Buckets until there are few: each time the two whose union adds the least padding."""
     hx = host_namespace()
-    shapes = hx.asarray(list(found), dtype="int64").reshape(len(found), sum(groups))
-    counts = hx.asarray(list(found.values()), dtype="int64")
+    shapes = hx.asarray(list(of_shape), dtype="int64").reshape(len(of_shape), sum(groups))
+    counts = hx.asarray(list(of_shape.values()), dtype="int64")
     while len(shapes) > limit:
         both = hx.maximum(shapes[:, None, :], shapes[None, :, :])
         one = _volumes(shapes, groups) * counts

@@ -9,11 +9,10 @@ from ..._typing import Array
 from ...backends import Kernels, generic, implementation, is_array, namespace, transforms
 from ...engine.arguments import sizes_of
 from ...engine.broadcast.rows import to_common_backend
-from ...engine.components.apply import read_bucket
-from ...engine.components.buckets import divide
+from ...engine.components.buckets import divide, read_bucket
 from ...engine.components.form import Form, Sizes, form_of, form_of_entries, same_structure
-from ...engine.components.results import Rule, put_back
 from ...engine.components.shape_inference import READ, SizeRules, find, from_results
+from ...engine.components.stacks import Rule, put_back
 
 __all__ = ["map_components"]
 
