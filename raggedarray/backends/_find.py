@@ -20,8 +20,8 @@ _REGISTERED: dict[str, Kernels] = {}
 """Backends by the name of the standard namespace: those that were registered, and `Standard` for the rest."""
 
 _KERNELS: dict[type, Kernels] = {}
-_IMPLEMENTATIONS: dict[tuple[Kernels, Callable[..., Any]], Callable[..., Any]] = {}
-"""A module takes microseconds to say that it has no such name."""
+_IMPLEMENTATIONS: dict[tuple[Kernels, Callable[..., Any]], Any] = {}
+"""What was looked up: a module takes microseconds to say that it has no such name."""
 
 
 @cache
@@ -64,12 +64,11 @@ def namespace(x: Array) -> Namespace:
 
 def implementation(kernels: Kernels, function: _Function, /) -> _Function:
     """What a backend has of its own by the name of ``function`` of `generic`, or else that."""
-    try:
-        return cast(_Function, _IMPLEMENTATIONS[kernels, function])
-    except KeyError:
-        own: _Function = getattr(kernels, function.__name__, function)
-        _IMPLEMENTATIONS[kernels, function] = own
-        return own
+    key = (kernels, function)
+    if key not in _IMPLEMENTATIONS:
+        _IMPLEMENTATIONS[key] = getattr(kernels, function.__name__, function)
+    own: _Function = _IMPLEMENTATIONS[key]
+    return own
 
 
 def transforms() -> Transforms:
