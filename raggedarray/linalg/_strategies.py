@@ -58,8 +58,8 @@ def contract(
 class Flat:
     """Operands that lie slot by slot as one another do: a product of flat values, as a dense one would be.
 
-    Rows times one matrix, or a matrix for each row, are kernels of their own: `Kernels.linear`,
-    `Kernels.grouped_matmul`.
+    Rows times one matrix, or a matrix for each row, are functions of their own: `generic.linear`,
+    `generic.grouped_matmul`.
     """
 
     @staticmethod
