@@ -37,7 +37,9 @@ def matmul(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = No
 
     Rows times one matrix, ``[n, (len), d]`` times ``[d, e]``, is one product of the flat values, of the same
     capacity; times a matrix for each row, ``[n, d, e]``, too. A component or plain operand of one axis is a vector.
-    Components of three and more axes are lists of matrices. ``x @ y`` is the same.
+    Components of three and more axes are lists of matrices. Rows under a level of length 1, ``(n, 1, (len))``, are
+    matrices of one row where they meet a plain matrix of one column or an operand of fewer levels. ``x @ y`` is the
+    same.
 
     Matrices of different shapes are multiplied shape by shape. Under jit that takes ``bucket``, a `BucketPlan` of the
     same operands; the result has room for its places, or for ``capacity`` elements. A product of rows over an inner
