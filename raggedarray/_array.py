@@ -128,7 +128,7 @@ class RaggedArray(Operators):
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie in order, without gaps: always but for views of blocks, as far as can be told."""
-        return self.block is None or bool(self.__array_namespace__()._is_contiguous(self))
+        return bool(self.__array_namespace__()._is_contiguous(self))
 
     @property
     def row_splits(self) -> Array:
@@ -206,7 +206,7 @@ class RaggedArray(Operators):
         >>> x.with_values(x.values * 10).tolist()
         [[10, 20], [30]]
         """
-        strided = self.block is not None and not self.block.is_packed
+        strided = not self.partitions[-1].is_packed
         over = known_overflow(self.partitions, self.capacity)
         need = None if strided or over else _structure.used_count(self.partitions)
         known = isinstance(need, int)

@@ -44,6 +44,11 @@ class RowPartition:
         """The one axis that these rows are, which is ragged."""
         return (None,)
 
+    @property
+    def is_packed(self) -> bool:
+        """Rows lie end to end."""
+        return True
+
     def arrays(self) -> tuple[Array, ...]:
         """The splits."""
         return (self.splits,)
@@ -64,6 +69,11 @@ class UniformPartition:
     def axes(self) -> tuple[int | None, ...]:
         """The one axis, and its size."""
         return (self.length,)
+
+    @property
+    def is_packed(self) -> bool:
+        """Entries lie end to end."""
+        return True
 
     def arrays(self) -> tuple[Array, ...]:
         """Nothing is stored."""
@@ -130,7 +140,10 @@ Level: TypeAlias = RowPartition | UniformPartition
 """What divides entries into those of one axis more."""
 
 Partition: TypeAlias = Level | BlockPartition
-"""Each has ``nrows`` entries above and ``axes`` below, maps its ``arrays()``; a block is the last of its array."""
+"""Each has ``nrows`` entries above and ``axes`` below, ``is_packed`` or not, and maps its ``arrays()``.
+
+A block is the last of its array; a uniform level never is.
+"""
 
 
 def block_of(partitions: tuple[Partition, ...]) -> BlockPartition | None:

@@ -24,9 +24,9 @@ def contiguous(x: RaggedArray, /) -> RaggedArray:
     >>> x.is_contiguous, contiguous(x).values[:6].tolist()
     (False, [0, 3, 1, 4, 2, 5])
     """
-    block = block_of(ragged_only(x).partitions)
-    if block is None or block.is_packed:
+    if ragged_only(x).partitions[-1].is_packed:
         return x
+    block = innermost(x)
     size = kernels(x.values).bound(known_total(block), block.bound)
     return RaggedArray(
         x.kernels.call(pack_values, x.values, block, size=size), (*x.partitions[:-1], packed(block, size))
@@ -104,6 +104,11 @@ def as_block(x: RaggedArray, rows: RaggedArray) -> RaggedArray:
 def as_rows(x: Any) -> Any:
     """A block as rows, for an op that has no form of its own for blocks; anything else as it is."""
     return to_rows(x) if isinstance(x, RaggedArray) and x.block is not None else x
+
+
+def of_one_kind(x: RaggedArray, y: RaggedArray) -> tuple[RaggedArray, RaggedArray]:
+    """Two arrays that are both rows, or both blocks."""
+    return (x, y) if (x.block is None) == (y.block is None) else (as_rows(x), as_rows(y))
 
 
 def to_blocks(x: RaggedArray, /) -> RaggedArray:

@@ -8,15 +8,14 @@ one past the last entry, so that a lookup there finds the zero that `Kernels.pic
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._partition import Partition, RowPartition, UniformPartition, block_of, entry_counts, levels_only
+from .._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from .._typing import Array
 from ..backends import Segments, kernels, namespace
 
 
 def library(partitions: tuple[Partition, ...], values: Array) -> Array:
     """An array of the library that indices are computed in: splits, if there are any."""
-    block = block_of(partitions)
-    return next((p.splits for p in partitions if isinstance(p, RowPartition)), values if block is None else block.sizes)
+    return next((a for p in partitions for a in p.arrays()), values)
 
 
 def used_slots(partitions: tuple[Partition, ...]) -> Array:

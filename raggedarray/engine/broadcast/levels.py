@@ -19,7 +19,7 @@ def same_levels(xs: list[Any]) -> list[Any]:
     """Operands with as many levels above their components, as far as uniform axes allow; one object stays one."""
     ragged = [x for x in xs if isinstance(x, RaggedArray)]
     most = max((len(x.partitions) for x in ragged), default=0)
-    if all(x.block is None or len(x.partitions) == most for x in ragged):
+    if all(x.partitions[-1].axes[0] is None or len(x.partitions) == most for x in ragged):
         return xs
     made = {id(x): leveled(x, most - 1) for x in ragged}
     return [made.get(id(x), x) for x in xs]
@@ -27,12 +27,10 @@ def same_levels(xs: list[Any]) -> list[Any]:
 
 def leveled(x: RaggedArray, above: int) -> RaggedArray:
     """The same with ``above`` levels above its components, or as many as its leading uniform axes give."""
-    if x.block is None:
-        return x
-    block = innermost(x)
-    uniform = tuple(n for n in takewhile(lambda n: n is not None, block.axes) if n is not None)
+    uniform = tuple(n for n in takewhile(lambda n: n is not None, x.partitions[-1].axes) if n is not None)
     uniform = uniform[: max(above + 1 - len(x.partitions), 0)]
     if not uniform:
         return x
+    block = innermost(x)
     below = x.kernels.call(lifted, block, count=len(uniform))
     return RaggedArray(x.values, (*x.partitions[:-1], *uniform_levels(block.nrows, uniform), below))

@@ -95,9 +95,9 @@ def _gather_filled(values: Array, view: BlockPartition, fits: Array, *, size: in
 
 def without_ragged(x: RaggedArray) -> Any:
     """A plain array, or rows of items, once no component axis is ragged."""
-    block = x.block
-    if block is None or None in block.axes:
+    if None in x.partitions[-1].axes:
         return x
+    block = innermost(x)
     size = element_count(block)
     values = x.values[:size, ...] if block.is_packed else x.kernels.call(_gather, x.values, block, size=size)
     uniform = uniform_levels(block.nrows, tuple(n or 0 for n in block.axes))

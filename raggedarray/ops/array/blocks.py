@@ -12,13 +12,14 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import error_text
-from ..._partition import BlockPartition, block_of
+from ..._partition import BlockPartition
 from ..._typing import Array
 from ...backends import is_array, is_numpy, kernels, namespace
 from ...engine.arguments import ragged_only, sizes_of
 from ...engine.block_arguments import check_traced, checked_bound, integers, table
 from ...engine.columns import column, numeric
 from ...engine.indices import host_index
+from ...engine.innermost import innermost
 from ...engine.packing import contiguous, to_blocks, to_rows
 from ...structure.blocks import component_splits, packed, steps  # fmt: skip
 
@@ -99,9 +100,9 @@ def get_buffer(x: RaggedArray, /) -> Array:
 
 def is_contiguous(x: RaggedArray) -> bool:
     """Whether components lie packed; a traced view counts as not."""
-    block = block_of(x.partitions)
-    if block is None or block.is_packed:
+    if x.partitions[-1].is_packed:
         return True
+    block = innermost(x)
     k = kernels(block.sizes)
     if not k.is_concrete(block):
         return False

@@ -3,14 +3,14 @@
 from typing import Any
 
 from ..._array import RaggedArray
-from ..._partition import RowPartition, UniformPartition
+from ..._partition import RowPartition
 from ..._typing import Array
 from ...backends import common, kind, namespace
 from ...engine.arguments import check_consistent, check_partitions, ragged_only
 from ...engine.block_arguments import validate_block
 from ...engine.broadcast.levels import same_levels
 from ...engine.broadcast.rows import move_to
-from ...engine.packing import as_rows, contiguous
+from ...engine.packing import contiguous, of_one_kind
 from ...structure.levels import used_mask
 
 __all__ = ["allclose", "array_equal", "validate"]
@@ -40,8 +40,8 @@ def _compare(x: Any, y: Any, **static: Any) -> Any:
     ragged = isinstance(x, RaggedArray), isinstance(y, RaggedArray)
     if ragged[0] != ragged[1] or (x.shape != y.shape):
         return False
-    if ragged[0] and (x.block is None) != (y.block is None):
-        x, y = as_rows(x), as_rows(y)
+    if ragged[0]:
+        x, y = of_one_kind(x, y)
     k = common([x.values if r else x for x, r in zip((x, y), ragged, strict=True)])
     if not ragged[0]:
         x, y = (k.asarray(a) for a in (x, y))
@@ -58,17 +58,16 @@ def _same(x: RaggedArray, y: RaggedArray, **static: Any) -> Array:
     xp = x.xp
     n = min(x.capacity, y.capacity)
     equal = ~(x.overflow | y.overflow)  # what did not fit equals nothing
-    if x.block is not None or y.block is not None:
-        if x.block is None or y.block is None or x.block.axes != y.block.axes:
+    for p, q in zip(x.partitions, y.partitions, strict=True):
+        if type(p) is not type(q) or p.axes != q.axes:
             return equal & False
-        equal = xp.all(x.block.sizes == y.block.sizes)
-        x, y = (a.components_as_rows() for a in (x, y))
+        for a, b in zip(p.arrays(), q.arrays(), strict=True):
+            m = min(a.shape[0], b.shape[0])  # beyond are slack entries, which are empty
+            equal = equal & xp.all(a[:m, ...] == b[:m, ...])
+    x, y = (a.components_as_rows() for a in (x, y))
     for p, q in zip(x.partitions, y.partitions, strict=True):
         if isinstance(p, RowPartition) and isinstance(q, RowPartition):
-            m = min(p.nrows, q.nrows) + 1
-            equal = equal & xp.all(p.splits[:m] == q.splits[:m]) & (p.splits[-1] == q.splits[-1])
-        elif isinstance(p, UniformPartition) != isinstance(q, UniformPartition):
-            return xp.asarray(False)
+            equal = equal & (p.splits[-1] == q.splits[-1])
     mask = xp.reshape(used_mask(x.partitions, n), (n, *(1,) * len(x.inner_shape)))
     return equal & xp.all(_near(x.values[:n, ...], y.values[:n, ...], **static) | ~mask)
 

@@ -109,7 +109,7 @@ def _moved(
         if copy:
             out = RaggedArray(array_namespace(out.values).asarray(out.values, copy=True), out.partitions)
     else:
-        host = host if host.block is None else contiguous(host)
+        host = contiguous(host)
         used = used_entries(host)
         sizes = _sizes_there(used, capacity)
         if len(sizes) == 1 and sizes[0] >= used[0] and host.block is None:  # the slots alone change

@@ -12,7 +12,7 @@ from ...engine.broadcast.rows import BroadcastPlan, lay_out, plan, to_common_bac
 from ...engine.elementwise import elementwise
 from ...engine.options import check_bool
 from ...engine.overflow import fill_unless
-from ...engine.packing import as_rows, contiguous
+from ...engine.packing import contiguous, of_one_kind
 from ...structure.agreement import agree_partitions
 from ...structure.levels import column
 
@@ -152,7 +152,7 @@ def aligned(x: RaggedArray, /, *, like: RaggedArray) -> RaggedArray:
     True
     """
     _, (x, like) = to_common_backend((contiguous(x), contiguous(like)))
-    mine, theirs = (x, like) if (x.block is None) == (like.block is None) else (as_rows(x), as_rows(like))
+    mine, theirs = of_one_kind(x, like)
     depth = theirs.depth + 1
     want, got = f"shape {like.shape} and capacity {like.capacity}", f"{x.shape} and {x.capacity}"
     error = ValueError(error_text(want, got, "Bring them to one capacity with `ra.with_capacity`."))
