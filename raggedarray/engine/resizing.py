@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._array import RaggedArray
-from .._partition import BlockPartition, Partition, RowPartition, UniformPartition, entry_counts, levels_only
+from .._partition import Partition, RowPartition, UniformPartition, entry_counts, levels_only
 from .._typing import Array
 from ..backends import namespace
 from ..structure.blocks import known_total, resized
@@ -90,9 +90,6 @@ def used_entries(x: RaggedArray) -> tuple[int, ...]:
     used, out = x.nrows, []
     p: Any
     for p in x.partitions:
-        if isinstance(p, BlockPartition):
-            used = int(known_total(p))
-        else:
-            used = used * p.length if isinstance(p, UniformPartition) else int(known_used(p))
+        used = used * p.length if isinstance(p, UniformPartition) else int(known_total(p))
         out.append(used)
     return tuple(out)

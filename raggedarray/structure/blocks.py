@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .._partition import BlockPartition, Partition, RowPartition, UniformPartition
 from .._typing import Array
 from ..backends import Segments, kernels, namespace
-from .levels import splits_of
+from .levels import known_used, splits_of
 
 
 class Elements(NamedTuple):
@@ -51,8 +51,10 @@ def component_splits(p: BlockPartition) -> Array:
     return splits_of(counts(p))
 
 
-def known_total(p: BlockPartition) -> Any:
-    """How many elements there are: an int where sizes can be read, in a trace too, else traced."""
+def known_total(p: RowPartition | BlockPartition) -> Any:
+    """How many entries or elements lie below: an int where that can be read, in a trace too, else traced."""
+    if isinstance(p, RowPartition):
+        return known_used(p)
     k = kernels(p.sizes)
     if not k.is_concrete(p.sizes):
         return component_splits(p)[-1]

@@ -8,15 +8,14 @@ from .._partition import RowPartition, UniformPartition, block_of
 from .._typing import Array
 from ..backends import generic, implementation, kernels, namespace
 from .blocks import component_splits, elements, extents, known_total, occupied
-from .levels import ancestors, known_used, library, parents, positions, used_mask
+from .levels import ancestors, library, parents, positions, used_mask
 
 Partitions = tuple[Any, ...]
 
 
 def used_count(partitions: Partitions) -> Any:
     """How many slots hold data, or elements a strided view has: an int where it can be read, else traced."""
-    block = block_of(partitions)
-    return known_used(partitions[-1]) if block is None else known_total(block)
+    return known_total(partitions[-1])
 
 
 def flat_rows(partitions: Partitions, level: int = 0) -> Partitions:
@@ -49,14 +48,11 @@ def nested_splits(partitions: Partitions, values: Array) -> tuple[Array, ...]:
 
 def lengths_at(partitions: Partitions, level: int, values: Array) -> tuple[Partitions, Array]:
     """Sizes along axis ``level`` from 1, and the partitions that they lie under."""
-    block, like = block_of(partitions), library(partitions, values)
-    if block is not None and level >= len(partitions):
-        above, nrows, size = partitions[:-1], block.nrows, extents(block)[level - len(partitions)]
-    else:
-        p = partitions[level - 1]
-        above, nrows = partitions[: level - 1], p.nrows
-        size = p.lengths if isinstance(p, RowPartition) else p.length
-    return above, namespace(like).full((nrows,), size, dtype=like.dtype) if isinstance(size, int) else size
+    like, at = library(partitions, values), min(level, len(partitions)) - 1
+    p = partitions[at]
+    size = extents(p)[level - 1 - at]
+    full = namespace(like).full((p.nrows,), size, dtype=like.dtype) if isinstance(size, int) else size
+    return partitions[:at], full
 
 
 def ids_at(partitions: Partitions, level: int, values: Array) -> Array:
@@ -100,17 +96,15 @@ def _itemsize(a: Array) -> int:
 
 def mask(partitions: Partitions, capacity: int) -> Array:
     """Which slots hold data."""
-    block = block_of(partitions)
-    return used_mask(partitions, capacity) if block is None else occupied(block, capacity)
+    last = partitions[-1]
+    return used_mask(flat_rows(partitions), capacity) if last.is_packed else occupied(last, capacity)
 
 
 def mask_gradient(partitions: Partitions, values: Array) -> Array:
     """``values``, whose gradient is 0 in slack and holes."""
-    block, k = block_of(partitions), kernels(values)
-    if block is None:
-        return implementation(k, generic.mask_gradient)(values, partitions[-1].splits)
+    block, k = partitions[-1], kernels(values)
     if block.is_packed:
-        return implementation(k, generic.mask_gradient)(values, component_splits(block))
+        return implementation(k, generic.mask_gradient)(values, flat_rows(partitions)[-1].splits)
     if k.is_concrete(values):  # no gradient, and no copy
         return values
     xp = namespace(values)
