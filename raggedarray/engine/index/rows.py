@@ -88,6 +88,8 @@ _INSTEAD = {
 def report(missing: tuple[Array, ...], axis: int, advice: str = "Check `x.row_lengths()`.") -> None:
     """Raise, or check at run time, where a row lacks an index; see `first_short`."""
     bad, row, length, wanted = missing
+    if not (kernels(bad).is_concrete(bad) or kernels(bad).checking()):
+        return
     advice = _INSTEAD.get(OP.get(), advice) if axis == 1 else advice
     what, got = f"index {{wanted}} in every row along axis {axis}", "length {length} at row {row}"
     forbid(bad, what, got, advice, error=IndexError, wanted=wanted, length=length, row=row)
