@@ -34,7 +34,7 @@ NOT_ELEMENTWISE = {f"raggedarray.{name}" for name in _NOT_ELEMENTWISE.split()}
 """Families whose functions are not of single elements or groups: they have test files of their own."""
 SHARED = {
     "as_block", "as_rows", "at_get", "at_update", "flat_only", "is_contiguous", "pack_values",
-    "finished", "need_reduction", "packed", "reduced",
+    "check_rows", "finished", "need_reduction", "packed", "parse_subscripts", "reduced",
     "entries_at", "getitem", "host_namespace", "host_partitions", "levels", "longest_row", "merge_rows", "need_kind",
     "plain", "reduce", "rows_at", "rows_below", "rows_of", "total", "used_entries",
 }  # fmt: skip
