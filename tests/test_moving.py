@@ -121,7 +121,7 @@ def test_nrows_adds_empty_rows(xp: str | None) -> None:
 def test_nrows_and_copy_that_cannot_be() -> None:
     with pytest.raises(ValueError) as e:
         ra.asarray(rows(3), xp="jax", nrows=2)
-    assert str(e.value) == "with_rows: expected at least 3 rows, got 2. Take rows with `x[:n]`."
+    assert str(e.value) == "asarray: expected at least 3 rows, got 2. Take rows with `x[:n]`."
     with pytest.raises(ValueError) as e:
         ra.asarray(np.ones(3), xp="jax", nrows=2)
     assert str(e.value) == "asarray: expected no nrows= for a plain array, got 2. Drop it."

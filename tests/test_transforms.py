@@ -332,7 +332,7 @@ def test_splits_that_do_not_fit() -> None:
     values = np.broadcast_to(np.int8(0), (2**31 + 8,))
     x = ra.from_row_splits(values, wide)
     for move in (
-        lambda: ra.ops._broadcast.into(ra.backends.backend("jax"), x),
+        lambda: ra.engine.broadcast.rows.move_to(ra.backends.backend("jax"), x),
         lambda: ra.backends.backend("jax").index(wide),
     ):
         with pytest.raises(
