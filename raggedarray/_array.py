@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _protocols, _refusals, _repr
 from ._errors import DynamicShapeError, error_text
 from ._partition import BlockPartition, Partition, RowPartition, UniformPartition, block_of, partition_shape
-from ._protocols import Operators
-from ._typing import Array, DType, Namespace, Shape
+from ._protocols import Operators, Updates
+from ._typing import Array, DType, Namespace, Shape, Span
 from .backends import Kernels, is_array, is_numpy, kernels, namespace, register
 from .structure import sizes as _structure
 from .structure.blocks import known_total, pack, packed
@@ -310,13 +310,18 @@ class RaggedArray(Operators):
     def __contains__(self, value: Any) -> bool:
         return bool(self.__array_namespace__().any(self == value))
 
+    @overload
+    def __getitem__(self, key: "Span | tuple[Span, ...] | list[int] | RaggedArray") -> "RaggedArray": ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         return self.__array_namespace__()._getitem(self, key)
 
     @property
-    def at(self) -> Any:
+    def at(self) -> Updates["RaggedArray"]:
         """``x.at[key].set(values)``, also ``add``, ``multiply``, ``min``, ``max``, ``get``: a new array, changed."""
-        return self.__array_namespace__()._At(self)
+        at: Updates[RaggedArray] = self.__array_namespace__()._At(self)
+        return at
 
     def __bool__(self) -> bool:
         raise ValueError(
@@ -330,16 +335,23 @@ class RaggedArray(Operators):
             error_text("an immutable key", "a RaggedArray", "Pass it as an argument, not as a static one.", op="hash")
         )
 
-    if not TYPE_CHECKING:  # to a type checker an unknown attribute is an error
-        __getattr__ = _refusals.missing
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if name not in _INTERNAL]
 
-    to_numpy = _refusals.to_numpy
-    __array__ = _refusals.to_array
+    if not TYPE_CHECKING:  # to a type checker an unknown attribute is an error, and so is what always raises
+        __getattr__ = _refusals.missing
+        to_numpy = _refusals.to_numpy
+        __array__ = _refusals.to_array
+
     __jax_array__ = _refusals.to_jax_array
     __array_ufunc__ = _protocols.array_ufunc
     __array_function__ = _protocols.array_function
     __repr__ = _repr.text
     _repr_html_ = _repr.html
+
+
+_INTERNAL = {"components_as_rows", "is_concrete", "kernels", "to_numpy", "used_values"}
+"""What other modules of the package read and users need not."""
 
 
 def rebuild(partitions: tuple[Partition, ...], values: Array) -> Any:

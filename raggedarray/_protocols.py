@@ -5,7 +5,7 @@ What has no ragged meaning says where to go instead: `raggedarray._refusals`.
 
 from collections.abc import Callable
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from ._errors import error_text
 from ._names import STANDARD, counterpart
@@ -71,21 +71,69 @@ def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> 
     return ours(*(v for _, v in positional), **named)
 
 
-def binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    """An operator and its reflection; both leave other classes their turn."""
+S = TypeVar("S")
 
-    def forward(self: Any, other: Any) -> Any:
+
+S_co = TypeVar("S_co", covariant=True)
+
+
+class Update(Protocol[S_co]):
+    """``x.at[key]``: what changes, or reads, the elements of a key."""
+
+    def get(self, *, fill_value: Any = None) -> Any: ...
+    def set(self, values: Any) -> S_co: ...
+    def add(self, values: Any) -> S_co: ...
+    def multiply(self, values: Any) -> S_co: ...
+    def min(self, values: Any) -> S_co: ...
+    def max(self, values: Any) -> S_co: ...
+
+
+class Updates(Protocol[S_co]):
+    """``x.at``."""
+
+    def __getitem__(self, key: Any) -> Update[S_co]: ...
+
+
+def unary(name: str) -> Callable[[S], S]:
+    """An operator in front of an array, whose result is an array of the same class."""
+
+    def signed(self: Any) -> Any:
+        return getattr(self.__array_namespace__(), name)(self)
+
+    return signed
+
+
+def forward(name: str) -> Callable[[S, Any], S]:
+    """An operator of an array and any other operand; other classes get their turn."""
+
+    def operator(self: Any, other: Any) -> Any:
         return getattr(self.__array_namespace__(), name)(self, other) if is_operand(other) else NotImplemented
 
-    def reflected(self: Any, other: Any) -> Any:
+    return operator
+
+
+def reflected(name: str) -> Callable[[S, Any], S]:
+    """The same with the array on the right."""
+
+    def operator(self: Any, other: Any) -> Any:
         return getattr(self.__array_namespace__(), name)(other, self) if is_operand(other) else NotImplemented
 
-    return forward, reflected
+    return operator
 
 
-def comparison(name: str) -> Callable[[Any, Any], Any]:
-    """A comparison operator."""
-    return lambda self, other: getattr(self.__array_namespace__(), name)(self, other)
+def comparison(name: str) -> Callable[[S, Any], S]:
+    """A comparison, which no other class gets."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return getattr(self.__array_namespace__(), name)(self, other)
+
+    return operator
+
+
+class Comparison(Protocol):
+    """``==`` and ``!=``, which Python says are bools."""
+
+    def __get__(self, x: S, owner: Any = None, /) -> Callable[[Any], S]: ...
 
 
 def is_operand(x: object) -> bool:
@@ -94,41 +142,54 @@ def is_operand(x: object) -> bool:
 
 
 class Operators:
-    """Python's operators, each of them a function of the namespace that an array names."""
+    """Python's operators, each of them a function of the namespace that an array names.
+
+    Their results are ragged, whatever the other operand is; products may be plain.
+    """
 
     __slots__ = ()
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         raise NotImplementedError
 
-    __add__, __radd__ = binary("add")
-    __sub__, __rsub__ = binary("subtract")
-    __mul__, __rmul__ = binary("multiply")
-    __truediv__, __rtruediv__ = binary("divide")
-    __floordiv__, __rfloordiv__ = binary("floor_divide")
-    __mod__, __rmod__ = binary("remainder")
-    __pow__, __rpow__ = binary("pow")
-    __and__, __rand__ = binary("bitwise_and")
-    __or__, __ror__ = binary("bitwise_or")
-    __xor__, __rxor__ = binary("bitwise_xor")
-    __matmul__, __rmatmul__ = binary("matmul")
-    __lshift__, __rlshift__ = binary("bitwise_left_shift")
-    __rshift__, __rrshift__ = binary("bitwise_right_shift")
-    __eq__ = comparison("equal")
-    __ne__ = comparison("not_equal")
+    __add__ = forward("add")
+    __radd__ = reflected("add")
+    __sub__ = forward("subtract")
+    __rsub__ = reflected("subtract")
+    __mul__ = forward("multiply")
+    __rmul__ = reflected("multiply")
+    __truediv__ = forward("divide")
+    __rtruediv__ = reflected("divide")
+    __floordiv__ = forward("floor_divide")
+    __rfloordiv__ = reflected("floor_divide")
+    __mod__ = forward("remainder")
+    __rmod__ = reflected("remainder")
+    __pow__ = forward("pow")
+    __rpow__ = reflected("pow")
+    __and__ = forward("bitwise_and")
+    __rand__ = reflected("bitwise_and")
+    __or__ = forward("bitwise_or")
+    __ror__ = reflected("bitwise_or")
+    __xor__ = forward("bitwise_xor")
+    __rxor__ = reflected("bitwise_xor")
+    __lshift__ = forward("bitwise_left_shift")
+    __rlshift__ = reflected("bitwise_left_shift")
+    __rshift__ = forward("bitwise_right_shift")
+    __rrshift__ = reflected("bitwise_right_shift")
+    __eq__: Comparison = comparison("equal")  # type: ignore[assignment]
+    __ne__: Comparison = comparison("not_equal")  # type: ignore[assignment]
     __lt__ = comparison("less")
     __le__ = comparison("less_equal")
     __gt__ = comparison("greater")
     __ge__ = comparison("greater_equal")
 
-    def __neg__(self) -> Any:
-        return self.__array_namespace__().negative(self)
+    __neg__ = unary("negative")
+    __pos__ = unary("positive")
+    __abs__ = unary("abs")
+    __invert__ = unary("bitwise_invert")
 
-    def __pos__(self) -> Any:
-        return self.__array_namespace__().positive(self)
+    def __matmul__(self, other: Any) -> Any:
+        return self.__array_namespace__().matmul(self, other) if is_operand(other) else NotImplemented
 
-    def __abs__(self) -> Any:
-        return self.__array_namespace__().abs(self)
-
-    def __invert__(self) -> Any:
-        return self.__array_namespace__().bitwise_invert(self)
+    def __rmatmul__(self, other: Any) -> Any:
+        return self.__array_namespace__().matmul(other, self) if is_operand(other) else NotImplemented

@@ -142,3 +142,7 @@ def labels(tree: Any, /) -> Any:
     trees = transforms()
     leaves, form = trees.flatten(tree)
     return trees.unflatten(form, ["trainable" if is_inexact(leaf) else "frozen" for leaf in leaves])
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__"]

@@ -576,8 +576,9 @@ def test_names_of_ours_exist() -> None:
 
 SPACES = (ra, ra.nn, ra.special, ra.linalg, ra.fft, ra.random, RaggedArray)
 """Where a name of ours may be looked for."""
-HOMONYMS = {"cross", "to_numpy"}
-"""Theirs that ours of the name do not do: a cross of features is no cross product, and our `to_numpy` refuses."""
+HOMONYMS = {"Array", "cross", "to_numpy"}
+"""Theirs that ours of the name do not do: our `Array` is an annotation, a cross of features is no cross product, and
+our `to_numpy` refuses."""
 
 
 def names_of_theirs(cell: str) -> set[str]:

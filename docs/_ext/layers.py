@@ -13,6 +13,7 @@ LAYERS = [
     ["structure"],
     ["_repr", "_protocols"],
     ["_array"],
+    ["_signatures"],
     ["engine"],
     ["ops"],
     ["nnet3", "random", "special"],

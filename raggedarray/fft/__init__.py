@@ -11,8 +11,14 @@ Half-precision values are transformed in float32. An empty row gives an empty ro
 ``"forward"`` the forward one, ``"ortho"`` both by ``1/sqrt(n)``.
 """
 
+from typing import TYPE_CHECKING
+
 from . import _standard
 from ._standard import *
 
-__all__: list[str] = []
-__all__ += _standard.__all__
+if not TYPE_CHECKING:  # which reads the imports, and no list that is computed
+    __all__ = []
+    __all__ += _standard.__all__
+
+    def __dir__():
+        return [*__all__, "__doc__"]

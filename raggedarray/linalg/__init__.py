@@ -9,10 +9,18 @@ Integers become the default float, halves are computed in float32. A component o
 norm 0. Gradients are those of the dense functions, where JAX has one: of a component, never of the padding around it.
 """
 
-from . import _standard
-from ._decompositions import EighResult, QRResult, SVDResult  # noqa: F401
-from ._standard import *
-from ._standard import SlogdetResult  # noqa: F401
+from typing import TYPE_CHECKING
 
-__all__: list[str] = []
-__all__ += _standard.__all__
+from . import _standard
+from ._decompositions import EighResult as EighResult
+from ._decompositions import QRResult as QRResult
+from ._decompositions import SVDResult as SVDResult
+from ._standard import *
+from ._standard import SlogdetResult as SlogdetResult
+
+if not TYPE_CHECKING:  # which reads the imports, and no list that is computed
+    __all__ = []
+    __all__ += _standard.__all__
+
+    def __dir__():
+        return [*__all__, "__doc__"]

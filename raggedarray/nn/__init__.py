@@ -1,6 +1,8 @@
 """Layers as plain functions of ragged arrays and parameters."""
 
-from ..ops.reduction.reduction import logsumexp
+from typing import TYPE_CHECKING
+
+from ..ops.reduction.reduction import logsumexp as logsumexp
 from . import (
     _activations,
     _attention,
@@ -32,18 +34,22 @@ from ._pooling import *
 from ._positions import *
 from ._recurrent import *
 
-__all__ = ["logsumexp"]
-__all__ += _activations.__all__
-__all__ += _attention.__all__
-__all__ += _bags.__all__
-__all__ += _batch_norm.__all__
-__all__ += _convolution.__all__
-__all__ += _ctc.__all__
-__all__ += _dropout.__all__
-__all__ += _embedding.__all__
-__all__ += _interpolation.__all__
-__all__ += _losses.__all__
-__all__ += _normalization.__all__
-__all__ += _pooling.__all__
-__all__ += _positions.__all__
-__all__ += _recurrent.__all__
+if not TYPE_CHECKING:  # which reads the imports, and no list that is computed
+    __all__ = ["logsumexp"]
+    __all__ += _activations.__all__
+    __all__ += _attention.__all__
+    __all__ += _bags.__all__
+    __all__ += _batch_norm.__all__
+    __all__ += _convolution.__all__
+    __all__ += _ctc.__all__
+    __all__ += _dropout.__all__
+    __all__ += _embedding.__all__
+    __all__ += _interpolation.__all__
+    __all__ += _losses.__all__
+    __all__ += _normalization.__all__
+    __all__ += _pooling.__all__
+    __all__ += _positions.__all__
+    __all__ += _recurrent.__all__
+
+    def __dir__():
+        return [*__all__, "__doc__"]

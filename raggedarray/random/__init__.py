@@ -6,8 +6,14 @@ element's number follows from the key and its slot, not from how the slots are d
 slots are drawn in turn, nor from what lies behind it. The same key gives the same numbers, eagerly and under jit.
 """
 
+from typing import TYPE_CHECKING
+
 from . import _sampling
 from ._sampling import *
 
-__all__: list[str] = []
-__all__ += _sampling.__all__
+if not TYPE_CHECKING:  # which reads the imports, and no list that is computed
+    __all__ = []
+    __all__ += _sampling.__all__
+
+    def __dir__():
+        return [*__all__, "__doc__"]

@@ -9,3 +9,7 @@ from ._poison import poison
 from ._traces import Traced, count_traces
 
 __all__ = ["Traced", "assert_matches", "count_traces", "poison"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__"]

@@ -1,5 +1,7 @@
 """An array as it is stored: conversion, blocks, capacity, components, comparison, dtypes, shapes."""
 
+from typing import TYPE_CHECKING
+
 from . import blocks, capacity, comparison, components, conversion, dtypes, shapes
 from .blocks import *
 from .capacity import *
@@ -9,11 +11,12 @@ from .conversion import *
 from .dtypes import *
 from .shapes import *
 
-__all__: list[str] = []
-__all__ += blocks.__all__
-__all__ += capacity.__all__
-__all__ += comparison.__all__
-__all__ += components.__all__
-__all__ += conversion.__all__
-__all__ += dtypes.__all__
-__all__ += shapes.__all__
+if not TYPE_CHECKING:  # which reads the imports, and no list that is computed
+    __all__ = []
+    __all__ += blocks.__all__
+    __all__ += capacity.__all__
+    __all__ += comparison.__all__
+    __all__ += components.__all__
+    __all__ += conversion.__all__
+    __all__ += dtypes.__all__
+    __all__ += shapes.__all__

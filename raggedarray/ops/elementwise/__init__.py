@@ -1,5 +1,7 @@
 """Functions of single elements."""
 
+from typing import TYPE_CHECKING
+
 from . import arithmetic, logic, numeric, selection, transcendental
 from .arithmetic import *
 from .logic import *
@@ -7,9 +9,10 @@ from .numeric import *
 from .selection import *
 from .transcendental import *
 
-__all__: list[str] = []
-__all__ += arithmetic.__all__
-__all__ += logic.__all__
-__all__ += numeric.__all__
-__all__ += selection.__all__
-__all__ += transcendental.__all__
+if not TYPE_CHECKING:  # which reads the imports, and no list that is computed
+    __all__ = []
+    __all__ += arithmetic.__all__
+    __all__ += logic.__all__
+    __all__ += numeric.__all__
+    __all__ += selection.__all__
+    __all__ += transcendental.__all__
