@@ -10,7 +10,7 @@ The edge also knows what the user called, which is how every error begins.
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import isfunction
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 from .._array import RaggedArray
 from .._errors import OP, error_text, named
@@ -27,7 +27,8 @@ from ..structure.overflow import (
     within,
 )
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _CARRY = """
     abs acos acosh add asin asinh atan atanh ceil cos cosh cumulative_prod cumulative_sum divide exp exp2 expm1 floor
@@ -46,12 +47,12 @@ FACTS = frozenset(_FACTS.split())
 """Functions of structure, dtypes and other functions, which need no data to be there."""
 
 
-def guarded(f: Function, op: str = "") -> Function:
+def guarded(f: Callable[P, T], op: str = "") -> Callable[P, T]:
     """``f`` for arguments that may be marked; errors begin with ``op``, or with its name."""
     op = op or f.__name__
 
     @wraps(f)
-    def edge(*args: Any, **options: Any) -> Any:
+    def edge(*args: P.args, **options: P.kwargs) -> T:
         token = OP.set(op)
         try:
             given = _ragged((*args, *options.values()))
@@ -59,12 +60,13 @@ def guarded(f: Function, op: str = "") -> Function:
             if not doubtful:
                 return f(*args, **options)
             marks = _Marks(f.__name__, doubtful)
-            out = f(*map(marks.clamp, args), **{name: marks.clamp(x) for name, x in options.items()})
-            return marks.finish(out)
+            clamped: Any = f  # its arguments are of the same types
+            out: T = marks.finish(clamped(*map(marks.clamp, args), **{k: marks.clamp(x) for k, x in options.items()}))
+            return out
         finally:
             OP.reset(token)
 
-    return cast(Function, edge)
+    return edge
 
 
 def guard(namespace: dict[str, Any], names: Iterable[str], module: str) -> None:

@@ -4,10 +4,11 @@ The result has the template's partitions and capacity (used slots only on NumPy)
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from .._array import RaggedArray, rebuild
 from .._errors import error_text
+from .._signatures import T
 from .._typing import Array
 from ..backends import generic, implementation, is_array, kernels, kind, namespace
 from .arguments import holds, is_scalar
@@ -21,7 +22,11 @@ Function = str | Callable[..., Array]
 COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 
 
-def elementwise(function: Function, *operands: Any, **static: Any) -> Any:
+@overload
+def elementwise(function: Function, x: T, /, **static: Any) -> T: ...
+@overload
+def elementwise(function: Function, /, *operands: Any, **static: Any) -> Any: ...
+def elementwise(function: Function, /, *operands: Any, **static: Any) -> Any:
     """Apply a function to operands that broadcast; without a ragged one, by their own library."""
     if function in COMPARISONS:
         operands = _comparable(*operands)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from .._array import RaggedArray
+from .._signatures import like_first
 from .._typing import Array, DType
 from ..backends import backend, namespace
 from ..engine.arguments import sizes_of
@@ -208,6 +209,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: A
     )
 
 
+@like_first
 def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
     """The term of frequency 0 moved to the middle, along all axes of a component, or ``axes``; same capacity.
 
@@ -219,6 +221,7 @@ def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
     return shifted("fftshift", x, axes) if isinstance(x, RaggedArray) else _run("fftshift", x, axes=axes)
 
 
+@like_first
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Any:
     """Inverse of `fftshift`.
 

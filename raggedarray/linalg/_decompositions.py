@@ -3,6 +3,7 @@
 from typing import Any, Literal, NamedTuple
 
 from .._errors import error_text
+from .._signatures import like_first
 from ..engine.components.form import Sizes, any_ragged
 from ._matrix_ops import dense, of_matrices, same, smaller
 
@@ -31,6 +32,7 @@ class SVDResult(NamedTuple):
     Vh: Any
 
 
+@like_first
 def cholesky(x: Any, /, *, upper: bool = False, bucket: Any = None) -> Any:
     """Lower (or upper) triangular factor of positive definite matrices: ``[n, (m), (m)]`` to the same sizes.
 

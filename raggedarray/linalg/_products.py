@@ -11,6 +11,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import BlockPartition, RowPartition, UniformPartition
+from .._signatures import like_first
 from ..backends import is_half, namespace
 from ..engine.arguments import is_scalar
 from ..engine.broadcast.levels import same_levels
@@ -176,6 +177,7 @@ def addmm(
     return add(c if beta == 1 else multiply(c, beta), product_)
 
 
+@like_first
 def matrix_transpose(x: Any, /) -> Any:
     """The last two axes exchanged, of a plain array, of matrices of different shapes, or of inner axes.
 

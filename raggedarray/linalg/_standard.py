@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from .._array import RaggedArray
 from .._errors import error_text
+from .._signatures import like_first, like_operands
 from .._typing import Axis, DType
 from ..backends import kernels
 from ..engine.arguments import is_scalar, sizes_of
@@ -70,6 +71,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return diagonal_rows(x, offset) if any_ragged(x) else dense("diagonal", x, offset=offset)
 
 
+@like_first
 def inv(x: Any, /, *, bucket: Any = None) -> Any:
     """Inverse of square matrices: ``[n, (m), (m)]`` to the same sizes.
 
@@ -122,6 +124,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro", bucket: 
     return reduced[..., None, None]
 
 
+@like_first
 def matrix_power(x: Any, n: int, /, *, bucket: Any = None) -> Any:
     """Square matrices to an integer power, the same for all.
 
@@ -154,6 +157,7 @@ def _tolerance(rtol: Any) -> float | None:
     raise TypeError(error_text("rtol, a number", type(rtol).__name__, "Pass one for all matrices."))
 
 
+@like_operands
 def outer(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = None) -> Any:
     """Outer product of the vectors of each row: ``[n, (a)]`` and ``[n, (b)]`` to a block ``[n, (a), (b)]``.
 
@@ -177,6 +181,7 @@ def outer(x1: Any, x2: Any, /, *, bucket: Any = None, capacity: int | None = Non
     return contract(axes, (*range(levels), levels, levels + 1), operands, bucket=bucket, capacity=capacity)
 
 
+@like_first
 def pinv(x: Any, /, *, rtol: Any = None, bucket: Any = None) -> Any:
     """Moore-Penrose inverse of matrices: ``[n, (h), (w)]`` to ``[n, (w), (h)]``; ``rtol`` is as for `matrix_rank`.
 

@@ -6,6 +6,7 @@ Formulas and names are those of ``jax.nn``. Gradients are finite everywhere, 0 a
 from typing import Any
 
 from .._errors import error_text
+from .._signatures import like_first
 from .._typing import Array
 from ..backends import generic, implementation, is_half, kernels, kind, namespace
 from ..engine.elementwise import elementwise
@@ -118,6 +119,7 @@ def _threshold(x: Array, *, at: float, value: float) -> Array:
     return xp.where(x <= at, xp.full_like(x, value), x)
 
 
+@like_first
 def celu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     """Continuously differentiable exponential linear unit.
 
@@ -127,6 +129,7 @@ def celu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     return elementwise(_celu, x, alpha)
 
 
+@like_first
 def elu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     """Exponential linear unit: ``x`` above 0, ``alpha (exp(x) - 1)`` below.
 
@@ -136,6 +139,7 @@ def elu(x: Any, /, *, alpha: Any = 1.0) -> Any:
     return elementwise(_elu, x, alpha)
 
 
+@like_first
 def gelu(x: Any, /, *, approximate: bool = True) -> Any:
     """Gaussian error linear unit; ``approximate`` takes the tanh formula, else the exact one.
 
@@ -145,6 +149,7 @@ def gelu(x: Any, /, *, approximate: bool = True) -> Any:
     return elementwise(_gelu, x, approximate=check_bool("approximate", approximate))
 
 
+@like_first
 def hard_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
     """``x``, but 0 from ``-lambd`` to ``lambd``.
 
@@ -154,6 +159,7 @@ def hard_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
     return elementwise(_hard_shrink, x, lambd)
 
 
+@like_first
 def hard_sigmoid(x: Any, /) -> Any:
     """Piecewise linear sigmoid ``relu6(x + 3) / 6``.
 
@@ -163,6 +169,7 @@ def hard_sigmoid(x: Any, /) -> Any:
     return elementwise(_hard_sigmoid, x)
 
 
+@like_first
 def hard_silu(x: Any, /) -> Any:
     """``x * hard_sigmoid(x)``.
 
@@ -172,6 +179,7 @@ def hard_silu(x: Any, /) -> Any:
     return elementwise(_hard_silu, x)
 
 
+@like_first
 def hard_tanh(x: Any, /) -> Any:
     """``x`` limited to -1 and 1.
 
@@ -181,6 +189,7 @@ def hard_tanh(x: Any, /) -> Any:
     return elementwise(_hard_tanh, x)
 
 
+@like_first
 def leaky_relu(x: Any, /, *, negative_slope: Any = 0.01) -> Any:
     """``x`` above 0, ``negative_slope * x`` below.
 
@@ -190,6 +199,7 @@ def leaky_relu(x: Any, /, *, negative_slope: Any = 0.01) -> Any:
     return elementwise(_leaky_relu, x, negative_slope)
 
 
+@like_first
 def log_sigmoid(x: Any, /) -> Any:
     """Logarithm of `sigmoid`, accurate for large negative ``x``.
 
@@ -199,6 +209,7 @@ def log_sigmoid(x: Any, /) -> Any:
     return elementwise(_log_sigmoid, x)
 
 
+@like_first
 def mish(x: Any, /) -> Any:
     """``x tanh(softplus(x))``.
 
@@ -208,6 +219,7 @@ def mish(x: Any, /) -> Any:
     return elementwise(_mish, x)
 
 
+@like_first
 def relu(x: Any, /) -> Any:
     """``x`` above 0, else 0.
 
@@ -217,6 +229,7 @@ def relu(x: Any, /) -> Any:
     return elementwise(_relu, x)
 
 
+@like_first
 def relu6(x: Any, /) -> Any:
     """``x`` limited to 0 and 6.
 
@@ -226,6 +239,7 @@ def relu6(x: Any, /) -> Any:
     return elementwise(_relu6, x)
 
 
+@like_first
 def selu(x: Any, /) -> Any:
     """Scaled exponential linear unit (Klambauer et al., 2017).
 
@@ -235,6 +249,7 @@ def selu(x: Any, /) -> Any:
     return elementwise(_selu, x)
 
 
+@like_first
 def sigmoid(x: Any, /) -> Any:
     """``1 / (1 + exp(-x))``.
 
@@ -244,6 +259,7 @@ def sigmoid(x: Any, /) -> Any:
     return elementwise(_sigmoid, x)
 
 
+@like_first
 def silu(x: Any, /) -> Any:
     """``x * sigmoid(x)``, also called swish.
 
@@ -253,6 +269,7 @@ def silu(x: Any, /) -> Any:
     return elementwise(_silu, x)
 
 
+@like_first
 def soft_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
     """``x`` moved by ``lambd`` towards 0, and 0 from ``-lambd`` to ``lambd``.
 
@@ -262,6 +279,7 @@ def soft_shrink(x: Any, /, *, lambd: Any = 0.5) -> Any:
     return elementwise(_soft_shrink, x, lambd)
 
 
+@like_first
 def soft_sign(x: Any, /) -> Any:
     """``x / (1 + abs(x))``.
 
@@ -271,6 +289,7 @@ def soft_sign(x: Any, /) -> Any:
     return elementwise(_soft_sign, x)
 
 
+@like_first
 def softplus(x: Any, /) -> Any:
     """``log(1 + exp(x))``.
 
@@ -280,6 +299,7 @@ def softplus(x: Any, /) -> Any:
     return elementwise(_softplus, x)
 
 
+@like_first
 def tanh_shrink(x: Any, /) -> Any:
     """``x - tanh(x)``.
 
@@ -289,6 +309,7 @@ def tanh_shrink(x: Any, /) -> Any:
     return elementwise(_tanh_shrink, x)
 
 
+@like_first
 def threshold(x: Any, threshold: float, value: float, /) -> Any:
     """``x`` above a threshold, elsewhere a value; both are numbers.
 

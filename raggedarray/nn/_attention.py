@@ -6,6 +6,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import Partition, RowPartition, partition_shape
+from .._signatures import like_first
 from .._typing import Array
 from ..backends import AttentionOptions, Kernels, generic, implementation, kernels, kind, namespace
 from ..engine.arguments import last_rows
@@ -20,6 +21,7 @@ Limits = tuple[int | None, int | None]
 __all__ = ["attention"]
 
 
+@like_first
 def attention(
     query: Any,
     keys: Any,

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from .._array import RaggedArray, rebuild
 from .._errors import error_text
+from .._signatures import like_first
 from .._typing import Array, DType
 from ..backends import Segments, common, generic, implementation, is_half, kernels, kind, namespace
 from ..engine.arguments import last_rows, ragged_only, sizes_of
@@ -103,6 +104,7 @@ def _bag(ids: RaggedArray, table: Array, weights: Array | None, *, mode: str) ->
     return xp.reshape(xp.astype(reduced, out, copy=False), (num, *item))
 
 
+@like_first
 def one_hot(ids: Any, num_classes: int, /, *, dtype: DType | None = None) -> Any:
     """Ids as vectors with a one: ``[nrows, (len), *inner]`` to ``[nrows, (len), *inner, num_classes]``; same capacity.
 

@@ -1,7 +1,7 @@
 """Batch normalisation (Ioffe and Szegedy, 2015) over the elements that there are: slack is never counted."""
 
 from math import prod
-from typing import Any
+from typing import Any, overload
 
 from .._array import RaggedArray
 from .._errors import error_text
@@ -19,6 +19,16 @@ Running = tuple[Array, Array]
 """Mean and variance, ``[channels]`` each."""
 
 
+@overload
+def batch_norm(
+    x: RaggedArray, running: Running | None = None, weight: Array | None = None, bias: Array | None = None, /, *,
+    training: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> tuple[RaggedArray, Running]: ...  # fmt: skip
+@overload
+def batch_norm(
+    x: Any, running: Running | None = None, weight: Array | None = None, bias: Array | None = None, /, *,
+    training: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> tuple[Any, Running]: ...  # fmt: skip
 def batch_norm(
     x: Any, running: Running | None = None, weight: Array | None = None, bias: Array | None = None, /, *,
     training: bool = True, momentum: float = 0.1, eps: float = 1e-5,

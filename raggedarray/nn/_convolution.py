@@ -10,6 +10,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import RowPartition
+from .._signatures import like_first
 from .._typing import Array
 from ..backends import generic, implementation, is_half, kernels, namespace
 from ..engine.arguments import last_rows, sizes_of
@@ -23,6 +24,7 @@ AT_ONCE = 8
 """Taps in one product: they are copied, so more of them would take more memory and save no time."""
 
 
+@like_first
 def conv1d(
     x: Any, kernel: Array, bias: Array | None = None, /, *, stride: int = 1, dilation: int = 1, padding: str = "SAME",
     groups: int = 1,

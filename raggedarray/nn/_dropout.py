@@ -4,6 +4,7 @@ from typing import Any
 
 from .._array import RaggedArray
 from .._errors import error_text
+from .._signatures import like_first
 from .._typing import Array
 from ..backends import common, generic, implementation, is_array, kernels, kind, namespace
 from ..engine.arguments import is_scalar
@@ -15,6 +16,7 @@ from ..random._sampling import uniform
 __all__ = ["dropout"]
 
 
+@like_first
 def dropout(x: Any, rate: Any, /, *, key: Any) -> Any:
     """Each element 0 with probability ``rate``, else divided by ``1 - rate``: same shape, dtype and capacity.
 

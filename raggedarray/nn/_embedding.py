@@ -8,6 +8,7 @@ from typing import Any
 
 from .._array import RaggedArray
 from .._errors import error_text
+from .._signatures import like_first
 from .._typing import Array
 from ..backends import Segments, common, generic, implementation, kernels, namespace
 from ..engine.broadcast.rows import move_to, to_common_backend
@@ -21,6 +22,7 @@ from ._ids import check_ids, need_ids, never_empty, table_of
 __all__ = ["embedding", "linear"]
 
 
+@like_first
 def linear(x: Any, weight: Array, bias: Array | None = None, /) -> Any:
     """``x @ weight + bias``: ``[nrows, (len), *inner, in]`` to ``[nrows, (len), *inner, out]``.
 
@@ -95,6 +97,7 @@ def _per_row(x: RaggedArray, weight: Array, bias: Array | None) -> Array:
     return out + implementation(x.kernels, generic.spread)(bias, Segments(x.nrows, splits=splits), x.capacity)
 
 
+@like_first
 def embedding(ids: Any, table: Array, /) -> Any:
     """Rows of ``table`` by id: integers ``[nrows, (len), *inner]`` to ``[nrows, (len), *inner, *item]``.
 

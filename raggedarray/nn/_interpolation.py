@@ -9,6 +9,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import DynamicShapeError, error_text
 from .._partition import RowPartition
+from .._signatures import like_first
 from .._typing import Array
 from ..backends import is_array, kernels, kind, namespace
 from ..engine.arguments import last_rows, ragged_only, sizes_of
@@ -23,6 +24,7 @@ from ._windows import with_rows_of
 __all__ = ["interpolate"]
 
 
+@like_first
 def interpolate(x: Any, lengths: Any, /, *, method: str = "nearest", capacity: int | None = None) -> Any:
     """Each row resampled to a given length: ``[nrows, (len), *inner]`` to ``[nrows, (lengths), *inner]``.
 

@@ -9,6 +9,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import entry_counts
+from .._signatures import like_first
 from .._typing import Array, Axis
 from ..backends import Segments, generic, implementation, kind, namespace
 from ..engine.axes import Axes, normal_axes
@@ -27,6 +28,7 @@ Has = tuple[bool, bool]
 __all__ = ["layer_norm", "log_softmax", "rms_norm", "softmax"]
 
 
+@like_first
 def softmax(x: Any, /, *, axis: int = -1) -> Any:
     """``exp(x) / sum(exp(x))`` along one axis, a row at a time; a row that is all -inf gives zeros and gradient 0.
 
@@ -38,6 +40,7 @@ def softmax(x: Any, /, *, axis: int = -1) -> Any:
     return _softmax(x, axis, log=False)
 
 
+@like_first
 def log_softmax(x: Any, /, *, axis: int = -1) -> Any:
     """Logarithm of `softmax`, accurate for small probabilities.
 
@@ -80,6 +83,7 @@ def _segments(x: RaggedArray, axes: Axes, v: Array) -> Segments:
     return group(x.partitions, axes.levels, x.capacity, columns, v).segments
 
 
+@like_first
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1, eps: float = 1e-5) -> Any:
     """``(x - mean) / sqrt(var + eps) * weight + bias``, statistics over ``axis`` (Ba, Kiros and Hinton, 2016).
 
@@ -92,6 +96,7 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = 
     return _normalize(x, weight, bias, axis=axis, eps=eps, center=True)
 
 
+@like_first
 def rms_norm(x: Any, weight: Any = None, bias: Any = None, /, *, axis: Axis = -1, eps: float = 1e-5) -> Any:
     """``x / sqrt(mean(x**2) + eps) * weight + bias``, the mean over ``axis`` (Zhang and Sennrich, 2019).
 

@@ -10,6 +10,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import RowPartition
+from .._signatures import like_first
 from .._typing import Array, Axis
 from ..backends import identity, kernels, kind, namespace
 from ..engine.arguments import last_rows
@@ -23,6 +24,7 @@ from ._windows import UNROLLED, Window, dense_taps, taps, window, with_rows_of
 __all__ = ["avg_pool", "global_avg_pool", "global_max_pool", "max_pool"]
 
 
+@like_first
 def max_pool(x: Any, size: int, /, *, stride: int | None = None, axis: int = 1, padding: str = "VALID") -> Any:
     """Largest element of each window: ``[nrows, (len), *inner]`` to ``[nrows, (windows), *inner]``, same dtype.
 
@@ -38,6 +40,7 @@ def max_pool(x: Any, size: int, /, *, stride: int | None = None, axis: int = 1, 
     return _pool(x, size, stride, axis, padding, "max")
 
 
+@like_first
 def avg_pool(x: Any, size: int, /, *, stride: int | None = None, axis: int = 1, padding: str = "VALID") -> Any:
     """Mean of each window: ``[nrows, (len), *inner]`` to ``[nrows, (windows), *inner]``.
 

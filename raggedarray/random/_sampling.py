@@ -6,6 +6,7 @@ from typing import Any
 from .._array import RaggedArray
 from .._errors import error_text
 from .._partition import entry_counts
+from .._signatures import like_second
 from .._typing import Array, DType
 from ..backends import Kernels, common, generic, implementation, is_array, kernels, kind, namespace
 from ..engine.arguments import is_scalar
@@ -18,6 +19,7 @@ from ..structure.levels import library, parents, take_entries, take_rows
 __all__ = ["bernoulli", "normal", "permutation", "randint", "uniform"]
 
 
+@like_second
 def normal(key: Any, like: Any, *, dtype: DType | None = None) -> Any:
     """Numbers with mean 0 and variance 1: ``[nrows, (len), *inner]``, as ``like``.
 
@@ -29,6 +31,7 @@ def normal(key: Any, like: Any, *, dtype: DType | None = None) -> Any:
     return _draw("normal", key, like, dtype, ("float", "complex"))
 
 
+@like_second
 def uniform(key: Any, like: Any, *, low: Any = 0.0, high: Any = 1.0, dtype: DType | None = None) -> Any:
     """Numbers from ``low`` up to ``high``: ``[nrows, (len), *inner]``, as ``like``.
 
@@ -44,6 +47,7 @@ def uniform(key: Any, like: Any, *, low: Any = 0.0, high: Any = 1.0, dtype: DTyp
     return add(multiply(u, subtract(high, low)), low)
 
 
+@like_second
 def bernoulli(key: Any, like: Any, *, p: Any = 0.5) -> Any:
     """True with probability ``p``: bool ``[nrows, (len), *inner]``, as ``like``.
 
@@ -61,6 +65,7 @@ def bernoulli(key: Any, like: Any, *, p: Any = 0.5) -> Any:
     return less(_draw("uniform", key, like, None, ("float",)), p)
 
 
+@like_second
 def randint(key: Any, like: Any, *, low: Any, high: Any, dtype: DType | None = None) -> Any:
     """Integers from ``low`` up to, without, ``high``: ``[nrows, (len), *inner]``, as ``like``.
 
@@ -119,6 +124,7 @@ def _random(key: Any, values: Array, *traced: Any, how: str, dtype: DType, bound
     return implementation(kernels(values), generic.generator)(key).draw(how, values, dtype, *traced, *bounds)
 
 
+@like_second
 def permutation(key: Any, x: Any, *, axis: int = 1) -> Any:
     """The entries along ``axis`` in random order, in each row on its own: same rows, same capacity.
 

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from .._signatures import like_first, like_operands, like_second
 from .._typing import Array
 from ..backends import generic, implementation, kernels, namespace
 from ..engine.arguments import check_min_int, is_scalar
@@ -23,6 +24,7 @@ def _of(name: str, *args: Any) -> Any:
     return elementwise(_special, *args, name=name)
 
 
+@like_operands
 def betaln(a: Any, b: Any, /) -> Any:
     """Logarithm of the absolute beta function.
 
@@ -32,6 +34,7 @@ def betaln(a: Any, b: Any, /) -> Any:
     return _of("betaln", a, b)
 
 
+@like_first
 def digamma(x: Any, /) -> Any:
     """Derivative of the logarithm of the gamma function.
 
@@ -41,6 +44,7 @@ def digamma(x: Any, /) -> Any:
     return _of("digamma", x)
 
 
+@like_first
 def entr(x: Any, /) -> Any:
     """Entropy ``-x log(x)``; 0 at 0.
 
@@ -50,6 +54,7 @@ def entr(x: Any, /) -> Any:
     return _of("entr", x)
 
 
+@like_first
 def erf(x: Any, /) -> Any:
     """Error function.
 
@@ -59,6 +64,7 @@ def erf(x: Any, /) -> Any:
     return _of("erf", x)
 
 
+@like_first
 def erfc(x: Any, /) -> Any:
     """``1 - erf(x)``, accurate for large ``x``.
 
@@ -68,6 +74,7 @@ def erfc(x: Any, /) -> Any:
     return _of("erfc", x)
 
 
+@like_first
 def erfcx(x: Any, /) -> Any:
     """``exp(x**2) erfc(x)``, without overflow or underflow for large ``x``.
 
@@ -77,6 +84,7 @@ def erfcx(x: Any, /) -> Any:
     return _of("erfcx", x)
 
 
+@like_first
 def erfinv(x: Any, /) -> Any:
     """Inverse of the error function.
 
@@ -86,6 +94,7 @@ def erfinv(x: Any, /) -> Any:
     return _of("erfinv", x)
 
 
+@like_first
 def expit(x: Any, /) -> Any:
     """Logistic sigmoid ``1 / (1 + exp(-x))``.
 
@@ -95,6 +104,7 @@ def expit(x: Any, /) -> Any:
     return _of("expit", x)
 
 
+@like_operands
 def gammainc(a: Any, x: Any, /) -> Any:
     """Regularized lower incomplete gamma function.
 
@@ -104,6 +114,7 @@ def gammainc(a: Any, x: Any, /) -> Any:
     return _of("gammainc", a, x)
 
 
+@like_operands
 def gammaincc(a: Any, x: Any, /) -> Any:
     """Regularized upper incomplete gamma function, ``1 - gammainc(a, x)``.
 
@@ -113,6 +124,7 @@ def gammaincc(a: Any, x: Any, /) -> Any:
     return _of("gammaincc", a, x)
 
 
+@like_first
 def gammaln(x: Any, /) -> Any:
     """Logarithm of the absolute gamma function.
 
@@ -122,6 +134,7 @@ def gammaln(x: Any, /) -> Any:
     return _of("gammaln", x)
 
 
+@like_first
 def i0(x: Any, /) -> Any:
     """Modified Bessel function of order 0.
 
@@ -131,6 +144,7 @@ def i0(x: Any, /) -> Any:
     return _of("i0", x)
 
 
+@like_first
 def i0e(x: Any, /) -> Any:
     """``i0`` scaled by ``exp(-abs(x))``.
 
@@ -140,6 +154,7 @@ def i0e(x: Any, /) -> Any:
     return _of("i0e", x)
 
 
+@like_first
 def i1(x: Any, /) -> Any:
     """Modified Bessel function of order 1.
 
@@ -149,6 +164,7 @@ def i1(x: Any, /) -> Any:
     return _of("i1", x)
 
 
+@like_first
 def i1e(x: Any, /) -> Any:
     """``i1`` scaled by ``exp(-abs(x))``.
 
@@ -158,6 +174,7 @@ def i1e(x: Any, /) -> Any:
     return _of("i1e", x)
 
 
+@like_first
 def log_ndtr(x: Any, /) -> Any:
     """Logarithm of the standard normal distribution function.
 
@@ -167,6 +184,7 @@ def log_ndtr(x: Any, /) -> Any:
     return _of("log_ndtr", x)
 
 
+@like_first
 def logit(x: Any, /) -> Any:
     """``log(p / (1 - p))``.
 
@@ -176,6 +194,7 @@ def logit(x: Any, /) -> Any:
     return _of("logit", x)
 
 
+@like_first
 def multigammaln(a: Any, d: int, /) -> Any:
     """Logarithm of the gamma function of ``d`` dimensions, for ``a > (d - 1) / 2``.
 
@@ -193,6 +212,7 @@ def _multigammaln(a: Array, *, d: int) -> Array:
     return out + d * (d - 1) / 4 * math.log(math.pi)
 
 
+@like_first
 def ndtr(x: Any, /) -> Any:
     """Standard normal distribution function.
 
@@ -202,6 +222,7 @@ def ndtr(x: Any, /) -> Any:
     return _of("ndtr", x)
 
 
+@like_first
 def ndtri(x: Any, /) -> Any:
     """Inverse of `ndtr`.
 
@@ -211,6 +232,7 @@ def ndtri(x: Any, /) -> Any:
     return _of("ndtri", x)
 
 
+@like_second
 def polygamma(n: int, x: Any, /) -> Any:
     """Derivative of order ``n`` of `digamma`; ``n`` is an int.
 
@@ -228,6 +250,7 @@ def _polygamma(x: Array, *, n: int) -> Array:
     return (-1) ** (n + 1) * math.factorial(n) * special("zeta")(namespace(x).full_like(x, n + 1), x)
 
 
+@like_operands
 def xlog1py(x: Any, y: Any, /) -> Any:
     """``x log(1 + y)``; 0 where ``x`` is 0.
 
@@ -237,6 +260,7 @@ def xlog1py(x: Any, y: Any, /) -> Any:
     return _of("xlog1py", x, y)
 
 
+@like_operands
 def xlogy(x: Any, y: Any, /) -> Any:
     """``x log(y)``; 0 where ``x`` is 0.
 
@@ -246,6 +270,7 @@ def xlogy(x: Any, y: Any, /) -> Any:
     return _of("xlogy", x, y)
 
 
+@like_operands
 def zeta(x: Any, q: Any, /) -> Any:
     """Hurwitz zeta function, the sum of ``1 / (k + q)**x`` over ``k = 0, 1, ...``; its gradient is that of ``q``.
 

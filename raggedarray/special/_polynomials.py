@@ -7,6 +7,7 @@ The degree is an int of 0 or more, and time grows with it: each degree is made o
 
 from typing import Any, Literal
 
+from .._signatures import like_second
 from .._typing import Array
 from ..backends import is_half, kernels, kind, namespace
 from ..engine.arguments import check_min_int
@@ -47,6 +48,7 @@ def _polynomial(x: Array, *, family: Family, n: int, shifted: bool) -> Array:
     return xp.astype(this, out, copy=False)
 
 
+@like_second
 def eval_chebyt(n: int, x: Any, /) -> Any:
     """Chebyshev polynomial of the first kind, ``cos(n t)`` where ``x = cos(t)``.
 
@@ -56,6 +58,7 @@ def eval_chebyt(n: int, x: Any, /) -> Any:
     return _of("eval_chebyt", "t", n, x)
 
 
+@like_second
 def eval_chebyu(n: int, x: Any, /) -> Any:
     """Chebyshev polynomial of the second kind, ``sin((n + 1) t) / sin(t)`` where ``x = cos(t)``.
 
@@ -65,6 +68,7 @@ def eval_chebyu(n: int, x: Any, /) -> Any:
     return _of("eval_chebyu", "u", n, x)
 
 
+@like_second
 def eval_chebyv(n: int, x: Any, /) -> Any:
     """Chebyshev polynomial of the third kind, ``cos((n + 1/2) t) / cos(t / 2)`` where ``x = cos(t)``.
 
@@ -74,6 +78,7 @@ def eval_chebyv(n: int, x: Any, /) -> Any:
     return _of("eval_chebyv", "v", n, x)
 
 
+@like_second
 def eval_chebyw(n: int, x: Any, /) -> Any:
     """Chebyshev polynomial of the fourth kind, ``sin((n + 1/2) t) / sin(t / 2)`` where ``x = cos(t)``.
 
@@ -83,6 +88,7 @@ def eval_chebyw(n: int, x: Any, /) -> Any:
     return _of("eval_chebyw", "w", n, x)
 
 
+@like_second
 def eval_hermite(n: int, x: Any, /) -> Any:
     """Hermite polynomial whose leading coefficient is ``2**n``.
 
@@ -92,6 +98,7 @@ def eval_hermite(n: int, x: Any, /) -> Any:
     return _of("eval_hermite", "hermite", n, x)
 
 
+@like_second
 def eval_hermitenorm(n: int, x: Any, /) -> Any:
     """Hermite polynomial whose leading coefficient is 1.
 
@@ -101,6 +108,7 @@ def eval_hermitenorm(n: int, x: Any, /) -> Any:
     return _of("eval_hermitenorm", "hermitenorm", n, x)
 
 
+@like_second
 def eval_laguerre(n: int, x: Any, /) -> Any:
     """Laguerre polynomial.
 
@@ -110,6 +118,7 @@ def eval_laguerre(n: int, x: Any, /) -> Any:
     return _of("eval_laguerre", "laguerre", n, x)
 
 
+@like_second
 def eval_legendre(n: int, x: Any, /) -> Any:
     """Legendre polynomial.
 
@@ -119,6 +128,7 @@ def eval_legendre(n: int, x: Any, /) -> Any:
     return _of("eval_legendre", "legendre", n, x)
 
 
+@like_second
 def eval_sh_chebyt(n: int, x: Any, /) -> Any:
     """`eval_chebyt` of ``2 x - 1``.
 
@@ -128,6 +138,7 @@ def eval_sh_chebyt(n: int, x: Any, /) -> Any:
     return _of("eval_sh_chebyt", "t", n, x, shifted=True)
 
 
+@like_second
 def eval_sh_chebyu(n: int, x: Any, /) -> Any:
     """`eval_chebyu` of ``2 x - 1``.
 
@@ -137,6 +148,7 @@ def eval_sh_chebyu(n: int, x: Any, /) -> Any:
     return _of("eval_sh_chebyu", "u", n, x, shifted=True)
 
 
+@like_second
 def eval_sh_chebyv(n: int, x: Any, /) -> Any:
     """`eval_chebyv` of ``2 x - 1``.
 
@@ -146,6 +158,7 @@ def eval_sh_chebyv(n: int, x: Any, /) -> Any:
     return _of("eval_sh_chebyv", "v", n, x, shifted=True)
 
 
+@like_second
 def eval_sh_chebyw(n: int, x: Any, /) -> Any:
     """`eval_chebyw` of ``2 x - 1``.
 

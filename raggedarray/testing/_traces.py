@@ -2,24 +2,27 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+Y = TypeVar("Y")
 
 
-class Traced:
+class Traced(Generic[P, Y]):
     """A function that counts its own calls: under ``jax.jit`` these are its traces."""
 
-    def __init__(self, f: Callable[..., Any]) -> None:
+    def __init__(self, f: Callable[P, Y]) -> None:
         self.count = 0
         self._f = f
         wraps(f)(self)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Y:
         """Count, then call."""
         self.count += 1
         return self._f(*args, **kwargs)
 
 
-def count_traces(f: Callable[..., Any], /) -> Traced:
+def count_traces(f: Callable[P, Y], /) -> Traced[P, Y]:
     """Wrap ``f`` before it is jitted; ``.count`` is then the number of times it was traced.
 
     ``jit(f)._cache_size()`` is shared between jits of one function and misleads.

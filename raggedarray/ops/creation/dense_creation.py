@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ..._array import RaggedArray
 from ..._errors import error_text
+from ..._signatures import like_first
 from ..._typing import Array, DType
 from ...backends import backend, kernels, kind, namespace
 from ...engine.arguments import sizes_of
@@ -126,6 +127,7 @@ def _like(name: str, x: Any, *args: Any, dtype: DType | None, device: Any) -> An
     return RaggedArray(_like(name, x.values, *args, dtype=dtype, device=device), x.partitions)
 
 
+@like_first
 def empty_like(x: Any, /, *, dtype: DType | None = None, device: Any = None) -> Any:
     """The same shape or rows, content unspecified.
 
@@ -135,6 +137,7 @@ def empty_like(x: Any, /, *, dtype: DType | None = None, device: Any = None) -> 
     return _like("empty_like", x, dtype=dtype, device=device)
 
 
+@like_first
 def full_like(x: Any, /, fill_value: Any, *, dtype: DType | None = None, device: Any = None) -> Any:
     """The same shape or rows, all ``fill_value``. A number that the dtype cannot hold raises `TypeError`.
 
@@ -146,6 +149,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: DType | None = None, device:
     return _like("full_like", x, fill_value, dtype=dtype, device=device)
 
 
+@like_first
 def ones_like(x: Any, /, *, dtype: DType | None = None, device: Any = None) -> Any:
     """The same shape or rows, all 1.
 
@@ -155,6 +159,7 @@ def ones_like(x: Any, /, *, dtype: DType | None = None, device: Any = None) -> A
     return _like("ones_like", x, dtype=dtype, device=device)
 
 
+@like_first
 def zeros_like(x: Any, /, *, dtype: DType | None = None, device: Any = None) -> Any:
     """The same shape or rows, all 0.
 
@@ -176,6 +181,7 @@ def meshgrid(*arrays: Any, indexing: Literal["xy", "ij"] = "xy") -> tuple[Any, .
     return tuple(namespace(arrays[0]).meshgrid(*arrays, indexing=indexing)) if arrays else ()
 
 
+@like_first
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """Of each matrix (the last two axes, ragged or not), what is on and below the diagonal ``k``; 0 elsewhere.
 
@@ -187,6 +193,7 @@ def tril(x: Any, /, *, k: int = 0) -> Any:
     return _triangle("tril", x, k, True)
 
 
+@like_first
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """Of each matrix (the last two axes, ragged or not), what is on and above the diagonal ``k``; 0 elsewhere.
 

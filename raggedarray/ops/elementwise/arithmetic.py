@@ -9,6 +9,7 @@ do not fit raise `ValueError`.
 
 from typing import Any
 
+from ..._signatures import T, like_first, like_operands
 from ..._typing import Array
 from ...backends import kernels, kind, namespace
 from ...engine.arguments import sizes_of
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 
+@like_first
 def abs(x: Any, /) -> Any:
     """Absolute value; of complex numbers, the modulus.
 
@@ -53,6 +55,7 @@ def abs(x: Any, /) -> Any:
     return elementwise("abs", x)
 
 
+@like_operands
 def add(x1: Any, x2: Any, /) -> Any:
     """Sum.
 
@@ -62,7 +65,7 @@ def add(x1: Any, x2: Any, /) -> Any:
     return elementwise("add", x1, x2)
 
 
-def ceil(x: Any, /) -> Any:
+def ceil(x: T, /) -> T:
     """Smallest integer not below, in the same dtype.
 
     >>> (ceil(ragged([[1.2, -1.2], []]))).tolist()
@@ -71,7 +74,7 @@ def ceil(x: Any, /) -> Any:
     return elementwise("ceil", x)
 
 
-def conj(x: Any, /) -> Any:
+def conj(x: T, /) -> T:
     """Complex conjugate.
 
     >>> (conj(ragged([[1 + 2j], []]))).tolist()
@@ -80,6 +83,7 @@ def conj(x: Any, /) -> Any:
     return elementwise("conj", x)
 
 
+@like_operands
 def copysign(x1: Any, x2: Any, /) -> Any:
     """Magnitude of ``x1`` with the sign of ``x2``.
 
@@ -89,6 +93,7 @@ def copysign(x1: Any, x2: Any, /) -> Any:
     return elementwise("copysign", x1, x2)
 
 
+@like_operands
 def divide(x1: Any, x2: Any, /) -> Any:
     """Quotient, in floating point.
 
@@ -98,7 +103,7 @@ def divide(x1: Any, x2: Any, /) -> Any:
     return elementwise("divide", x1, x2)
 
 
-def floor(x: Any, /) -> Any:
+def floor(x: T, /) -> T:
     """Largest integer not above, in the same dtype.
 
     >>> (floor(ragged([[1.8, -1.2], []]))).tolist()
@@ -107,6 +112,7 @@ def floor(x: Any, /) -> Any:
     return elementwise("floor", x)
 
 
+@like_operands
 def floor_divide(x1: Any, x2: Any, /) -> Any:
     """Quotient rounded down.
 
@@ -116,6 +122,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     return elementwise("floor_divide", x1, x2)
 
 
+@like_operands
 def hypot(x1: Any, x2: Any, /) -> Any:
     """``sqrt(x1**2 + x2**2)`` without overflow.
 
@@ -125,6 +132,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     return elementwise("hypot", x1, x2)
 
 
+@like_first
 def imag(x: Any, /) -> Any:
     """Imaginary part.
 
@@ -134,6 +142,7 @@ def imag(x: Any, /) -> Any:
     return elementwise("imag", x)
 
 
+@like_operands
 def maximum(x1: Any, x2: Any, /) -> Any:
     """The larger; NaN if either is.
 
@@ -143,6 +152,7 @@ def maximum(x1: Any, x2: Any, /) -> Any:
     return elementwise("maximum", x1, x2)
 
 
+@like_operands
 def minimum(x1: Any, x2: Any, /) -> Any:
     """The smaller; NaN if either is.
 
@@ -152,6 +162,7 @@ def minimum(x1: Any, x2: Any, /) -> Any:
     return elementwise("minimum", x1, x2)
 
 
+@like_operands
 def multiply(x1: Any, x2: Any, /) -> Any:
     """Product.
 
@@ -161,7 +172,7 @@ def multiply(x1: Any, x2: Any, /) -> Any:
     return elementwise("multiply", x1, x2)
 
 
-def negative(x: Any, /) -> Any:
+def negative(x: T, /) -> T:
     """The negative.
 
     >>> (negative(ragged([[1, -2], []]))).tolist()
@@ -170,6 +181,7 @@ def negative(x: Any, /) -> Any:
     return elementwise("negative", x)
 
 
+@like_operands
 def nextafter(x1: Any, x2: Any, /) -> Any:
     """Next floating-point number from ``x1`` towards ``x2``.
 
@@ -179,7 +191,7 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
     return elementwise("nextafter", x1, x2)
 
 
-def positive(x: Any, /) -> Any:
+def positive(x: T, /) -> T:
     """A copy, with the sign kept.
 
     >>> (positive(ragged([[1, -2], []]))).tolist()
@@ -188,6 +200,7 @@ def positive(x: Any, /) -> Any:
     return elementwise("positive", x)
 
 
+@like_operands
 def pow(x1: Any, x2: Any, /) -> Any:
     """``x1`` to the power of ``x2``.
 
@@ -197,6 +210,7 @@ def pow(x1: Any, x2: Any, /) -> Any:
     return elementwise("pow", x1, x2)
 
 
+@like_first
 def real(x: Any, /) -> Any:
     """Real part.
 
@@ -206,6 +220,7 @@ def real(x: Any, /) -> Any:
     return elementwise("real", x)
 
 
+@like_first
 def reciprocal(x: Any, /) -> Any:
     """``1 / x``.
 
@@ -215,6 +230,7 @@ def reciprocal(x: Any, /) -> Any:
     return elementwise("reciprocal", x)
 
 
+@like_operands
 def remainder(x1: Any, x2: Any, /) -> Any:
     """Remainder of `floor_divide`, with the sign of ``x2``.
 
@@ -224,7 +240,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
     return elementwise("remainder", x1, x2)
 
 
-def round(x: Any, /, *, decimals: int = 0) -> Any:
+def round(x: T, /, *, decimals: int = 0) -> T:
     """Nearest integer, or multiple of ``10**-decimals``, halves to even, in the same dtype.
 
     >>> (round(ragged([[0.5, 1.5], []]))).tolist()
@@ -246,7 +262,7 @@ def _round(x: Array, *, decimals: int) -> Array:
     return xp.round(x * scale) / scale if decimals > 0 else xp.round(x / scale) * scale
 
 
-def sign(x: Any, /) -> Any:
+def sign(x: T, /) -> T:
     """-1, 0 or 1.
 
     >>> (sign(ragged([[-3, 0, 2], []]))).tolist()
@@ -255,6 +271,7 @@ def sign(x: Any, /) -> Any:
     return elementwise("sign", x)
 
 
+@like_first
 def sqrt(x: Any, /) -> Any:
     """Square root; NaN below 0.
 
@@ -264,7 +281,7 @@ def sqrt(x: Any, /) -> Any:
     return elementwise("sqrt", x)
 
 
-def square(x: Any, /) -> Any:
+def square(x: T, /) -> T:
     """Square.
 
     >>> (square(ragged([[2, -3], []]))).tolist()
@@ -273,6 +290,7 @@ def square(x: Any, /) -> Any:
     return elementwise("square", x)
 
 
+@like_operands
 def subtract(x1: Any, x2: Any, /) -> Any:
     """Difference.
 
@@ -282,7 +300,7 @@ def subtract(x1: Any, x2: Any, /) -> Any:
     return elementwise("subtract", x1, x2)
 
 
-def trunc(x: Any, /) -> Any:
+def trunc(x: T, /) -> T:
     """Rounded towards 0, in the same dtype.
 
     >>> (trunc(ragged([[1.8, -1.8], []]))).tolist()

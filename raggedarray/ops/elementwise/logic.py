@@ -7,6 +7,7 @@ broadcasting and capacity are as in `raggedarray.ops.arithmetic`. A comparison i
 
 from typing import Any
 
+from ..._signatures import like_first, like_operands
 from ..._typing import Array
 from ...backends import kernels, kind, namespace
 from ...engine.arguments import is_scalar
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 
+@like_operands
 def bitwise_and(x1: Any, x2: Any, /) -> Any:
     """Bits set in both.
 
@@ -49,6 +51,7 @@ def bitwise_and(x1: Any, x2: Any, /) -> Any:
     return elementwise("bitwise_and", x1, x2)
 
 
+@like_first
 def bitwise_invert(x: Any, /) -> Any:
     """Every bit flipped.
 
@@ -58,6 +61,7 @@ def bitwise_invert(x: Any, /) -> Any:
     return elementwise("bitwise_invert", x)
 
 
+@like_operands
 def bitwise_left_shift(x1: Any, x2: Any, /) -> Any:
     """Bits moved left by ``x2``.
 
@@ -67,6 +71,7 @@ def bitwise_left_shift(x1: Any, x2: Any, /) -> Any:
     return elementwise("bitwise_left_shift", x1, x2)
 
 
+@like_operands
 def bitwise_or(x1: Any, x2: Any, /) -> Any:
     """Bits set in either.
 
@@ -76,6 +81,7 @@ def bitwise_or(x1: Any, x2: Any, /) -> Any:
     return elementwise("bitwise_or", x1, x2)
 
 
+@like_operands
 def bitwise_right_shift(x1: Any, x2: Any, /) -> Any:
     """Bits moved right by ``x2``, the sign kept.
 
@@ -85,6 +91,7 @@ def bitwise_right_shift(x1: Any, x2: Any, /) -> Any:
     return elementwise("bitwise_right_shift", x1, x2)
 
 
+@like_operands
 def bitwise_xor(x1: Any, x2: Any, /) -> Any:
     """Bits set in one of the two.
 
@@ -94,6 +101,7 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Any:
     return elementwise("bitwise_xor", x1, x2)
 
 
+@like_operands
 def equal(x1: Any, x2: Any, /) -> Any:
     """Whether ``x1 == x2``.
 
@@ -103,6 +111,7 @@ def equal(x1: Any, x2: Any, /) -> Any:
     return elementwise("equal", x1, x2)
 
 
+@like_operands
 def greater(x1: Any, x2: Any, /) -> Any:
     """Whether ``x1 > x2``.
 
@@ -112,6 +121,7 @@ def greater(x1: Any, x2: Any, /) -> Any:
     return elementwise("greater", x1, x2)
 
 
+@like_operands
 def greater_equal(x1: Any, x2: Any, /) -> Any:
     """Whether ``x1 >= x2``.
 
@@ -121,6 +131,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Any:
     return elementwise("greater_equal", x1, x2)
 
 
+@like_operands
 def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether two elements are equal, or differ by at most ``atol + rtol * abs(x2)``.
 
@@ -143,6 +154,7 @@ def _isclose(x1: Any, x2: Any, *, rtol: float, atol: float, equal_nan: bool) -> 
     return same | (xp.isnan(x1) & xp.isnan(x2)) if equal_nan else same
 
 
+@like_first
 def isfinite(x: Any, /) -> Any:
     """Whether neither infinite nor NaN.
 
@@ -152,6 +164,7 @@ def isfinite(x: Any, /) -> Any:
     return elementwise("isfinite", x)
 
 
+@like_first
 def isinf(x: Any, /) -> Any:
     """Whether infinite.
 
@@ -161,6 +174,7 @@ def isinf(x: Any, /) -> Any:
     return elementwise("isinf", x)
 
 
+@like_first
 def isnan(x: Any, /) -> Any:
     """Whether NaN.
 
@@ -170,6 +184,7 @@ def isnan(x: Any, /) -> Any:
     return elementwise("isnan", x)
 
 
+@like_first
 def isneginf(x: Any, /) -> Any:
     """Whether it is negative infinity.
 
@@ -179,6 +194,7 @@ def isneginf(x: Any, /) -> Any:
     return elementwise(_is_value, x, value=-float("inf"))
 
 
+@like_first
 def isposinf(x: Any, /) -> Any:
     """Whether it is positive infinity.
 
@@ -193,6 +209,7 @@ def _is_value(x: Array, *, value: float) -> Array:
     return x == value if kind(x.dtype) == "float" else xp.zeros(x.shape, dtype=xp.bool)
 
 
+@like_first
 def isreal(x: Any, /) -> Any:
     """Whether the imaginary part is 0; of real numbers it is.
 
@@ -207,6 +224,7 @@ def _isreal(x: Array) -> Array:
     return xp.imag(x) == 0 if kind(x.dtype) == "complex" else xp.ones(x.shape, dtype=xp.bool)
 
 
+@like_operands
 def less(x1: Any, x2: Any, /) -> Any:
     """Whether ``x1 < x2``.
 
@@ -216,6 +234,7 @@ def less(x1: Any, x2: Any, /) -> Any:
     return elementwise("less", x1, x2)
 
 
+@like_operands
 def less_equal(x1: Any, x2: Any, /) -> Any:
     """Whether ``x1 <= x2``.
 
@@ -225,6 +244,7 @@ def less_equal(x1: Any, x2: Any, /) -> Any:
     return elementwise("less_equal", x1, x2)
 
 
+@like_operands
 def logical_and(x1: Any, x2: Any, /) -> Any:
     """Whether both are true.
 
@@ -234,6 +254,7 @@ def logical_and(x1: Any, x2: Any, /) -> Any:
     return elementwise("logical_and", x1, x2)
 
 
+@like_first
 def logical_not(x: Any, /) -> Any:
     """Whether false.
 
@@ -243,6 +264,7 @@ def logical_not(x: Any, /) -> Any:
     return elementwise("logical_not", x)
 
 
+@like_operands
 def logical_or(x1: Any, x2: Any, /) -> Any:
     """Whether either is true.
 
@@ -252,6 +274,7 @@ def logical_or(x1: Any, x2: Any, /) -> Any:
     return elementwise("logical_or", x1, x2)
 
 
+@like_operands
 def logical_xor(x1: Any, x2: Any, /) -> Any:
     """Whether one of the two is true.
 
@@ -261,6 +284,7 @@ def logical_xor(x1: Any, x2: Any, /) -> Any:
     return elementwise("logical_xor", x1, x2)
 
 
+@like_operands
 def not_equal(x1: Any, x2: Any, /) -> Any:
     """Whether ``x1 != x2``.
 
@@ -270,6 +294,7 @@ def not_equal(x1: Any, x2: Any, /) -> Any:
     return elementwise("not_equal", x1, x2)
 
 
+@like_first
 def signbit(x: Any, /) -> Any:
     """Whether the sign bit is set, as for -0.0.
 

@@ -7,6 +7,7 @@ Shapes, broadcasting, dtypes and capacity are as in `raggedarray.ops.arithmetic`
 from typing import Any
 
 from ..._errors import error_text
+from ..._signatures import T, like_first, like_operands
 from ..._typing import Array
 from ...backends import generic, implementation, is_array, is_half, kernels, kind, namespace
 from ...engine.arguments import is_scalar
@@ -33,6 +34,7 @@ def _native(*args: Any, name: str) -> Array:
     return getattr(xp, name)(*args)
 
 
+@like_first
 def angle(x: Any, /) -> Any:
     """Angle of complex numbers, in radians from -pi to pi; of real ones 0 or, below 0, pi.
 
@@ -51,6 +53,7 @@ def _angle(x: Array) -> Array:
     return xp.where(xp.isnan(x), x, turned)
 
 
+@like_operands
 def float_power(x1: Any, x2: Any, /) -> Any:
     """``x1`` to the power of ``x2`` in float64 (on JAX without x64, float32), integers too.
 
@@ -68,6 +71,7 @@ def _float_power(x1: Any, x2: Any) -> Array:
     return xp.pow(*(xp.asarray(x, dtype=wide) if is_scalar(x) else xp.astype(x, wide) for x in (x1, x2)))
 
 
+@like_operands
 def fmax(x1: Any, x2: Any, /) -> Any:
     """The larger; where one is NaN, the other.
 
@@ -88,6 +92,7 @@ def _but_nan(xp: Any, x1: Array, x2: Array, chosen: Array) -> Array:
     return xp.where(xp.isnan(x1), x2, xp.where(xp.isnan(x2), x1, chosen))
 
 
+@like_operands
 def fmin(x1: Any, x2: Any, /) -> Any:
     """The smaller; where one is NaN, the other.
 
@@ -102,6 +107,7 @@ def _fmin(x1: Any, x2: Any) -> Array:
     return _but_nan(xp, x1, x2, xp.minimum(x1, x2))
 
 
+@like_operands
 def fmod(x1: Any, x2: Any, /) -> Any:
     """Remainder with the sign of ``x1``; of ``x2 = 1``, the part behind the point.
 
@@ -140,6 +146,7 @@ def _scaled(x: Array, exponent: Array) -> Array:
     return _native(_native(x, half, name="ldexp"), exponent - half, name="ldexp")
 
 
+@like_operands
 def gcd(x1: Any, x2: Any, /) -> Any:
     """Greatest common divisor of integers.
 
@@ -149,6 +156,7 @@ def gcd(x1: Any, x2: Any, /) -> Any:
     return elementwise(_native, x1, x2, name="gcd")
 
 
+@like_operands
 def heaviside(x1: Any, x2: Any, /) -> Any:
     """0 below 0, 1 above, ``x2`` at 0; NaN stays.
 
@@ -165,6 +173,7 @@ def _heaviside(x1: Any, x2: Any) -> Array:
     return xp.where(xp.isnan(x1), x1, step) if kind(x1.dtype) == "float" else step
 
 
+@like_operands
 def lcm(x1: Any, x2: Any, /) -> Any:
     """Least common multiple of integers.
 
@@ -174,6 +183,7 @@ def lcm(x1: Any, x2: Any, /) -> Any:
     return elementwise(_native, x1, x2, name="lcm")
 
 
+@like_operands
 def ldexp(x1: Any, x2: Any, /) -> Any:
     """``x1`` times 2 to the power of the integer ``x2``.
 
@@ -183,7 +193,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     return elementwise(_native, x1, x2, name="ldexp")
 
 
-def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(x: T, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> T:
     """NaN replaced by a number, infinities by the largest and smallest finite one or those given.
 
     The gradient of what is replaced is 0.

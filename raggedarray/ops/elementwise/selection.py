@@ -5,6 +5,7 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import error_text
+from ..._signatures import like_first, like_operands
 from ..._typing import Array, DType
 from ...backends import generic, implementation, is_array, is_numpy, kernels, namespace
 from ...engine.arguments import is_scalar
@@ -19,6 +20,7 @@ from ...structure.levels import column
 __all__ = ["aligned", "astype", "clip", "map_values", "where"]
 
 
+@like_operands
 def where(condition: Any, x1: Any, x2: Any, /) -> Any:
     """``x1`` where ``condition`` holds, else ``x2``; the three broadcast together.
 
@@ -40,6 +42,7 @@ def _where(condition: Any, x1: Any, x2: Any) -> Array:
     return xp.where(condition, x1, x2)
 
 
+@like_first
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """``x`` limited to ``[min, max]``; a limit of None is none. NaN stays; dtypes promote as in arithmetic.
 
@@ -67,6 +70,7 @@ def _clip_above(x: Any, high: Any) -> Array:
     return namespace(high if is_scalar(x) else x).minimum(x, high)
 
 
+@like_first
 def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> Any:
     """The values in another dtype (or its name): same shape, same capacity.
 

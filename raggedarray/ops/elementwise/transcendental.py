@@ -6,6 +6,7 @@ Two operands broadcast as in `raggedarray.ops.arithmetic`. Outside a function's 
 
 from typing import Any
 
+from ..._signatures import like_first, like_operands
 from ..._typing import Array
 from ...backends import kernels, kind, namespace
 from ...engine.elementwise import elementwise
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 
+@like_first
 def acos(x: Any, /) -> Any:
     """Inverse cosine, in radians.
 
@@ -47,6 +49,7 @@ def acos(x: Any, /) -> Any:
     return elementwise("acos", x)
 
 
+@like_first
 def acosh(x: Any, /) -> Any:
     """Inverse hyperbolic cosine.
 
@@ -56,6 +59,7 @@ def acosh(x: Any, /) -> Any:
     return elementwise("acosh", x)
 
 
+@like_first
 def asin(x: Any, /) -> Any:
     """Inverse sine, in radians.
 
@@ -65,6 +69,7 @@ def asin(x: Any, /) -> Any:
     return elementwise("asin", x)
 
 
+@like_first
 def asinh(x: Any, /) -> Any:
     """Inverse hyperbolic sine.
 
@@ -74,6 +79,7 @@ def asinh(x: Any, /) -> Any:
     return elementwise("asinh", x)
 
 
+@like_first
 def atan(x: Any, /) -> Any:
     """Inverse tangent, in radians.
 
@@ -83,6 +89,7 @@ def atan(x: Any, /) -> Any:
     return elementwise("atan", x)
 
 
+@like_operands
 def atan2(x1: Any, x2: Any, /) -> Any:
     """Angle of the point ``(x2, x1)``, in radians.
 
@@ -92,6 +99,7 @@ def atan2(x1: Any, x2: Any, /) -> Any:
     return elementwise("atan2", x1, x2)
 
 
+@like_first
 def atanh(x: Any, /) -> Any:
     """Inverse hyperbolic tangent.
 
@@ -101,6 +109,7 @@ def atanh(x: Any, /) -> Any:
     return elementwise("atanh", x)
 
 
+@like_first
 def cos(x: Any, /) -> Any:
     """Cosine of an angle in radians.
 
@@ -110,6 +119,7 @@ def cos(x: Any, /) -> Any:
     return elementwise("cos", x)
 
 
+@like_first
 def cosh(x: Any, /) -> Any:
     """Hyperbolic cosine.
 
@@ -119,6 +129,7 @@ def cosh(x: Any, /) -> Any:
     return elementwise("cosh", x)
 
 
+@like_first
 def deg2rad(x: Any, /) -> Any:
     """Degrees to radians.
 
@@ -137,6 +148,7 @@ def _floating(x: Array) -> Array:
     return x if wide else namespace(x).astype(x, kernels(x).dtype("float64"))
 
 
+@like_first
 def exp(x: Any, /) -> Any:
     """``e`` to the power of ``x``.
 
@@ -146,6 +158,7 @@ def exp(x: Any, /) -> Any:
     return elementwise("exp", x)
 
 
+@like_first
 def exp2(x: Any, /) -> Any:
     """2 to the power of ``x``.
 
@@ -160,6 +173,7 @@ def _exp2(x: Array) -> Array:
     return namespace(x).pow(namespace(x).full_like(x, 2), x)
 
 
+@like_first
 def expm1(x: Any, /) -> Any:
     """``exp(x) - 1``, accurate near 0.
 
@@ -169,6 +183,7 @@ def expm1(x: Any, /) -> Any:
     return elementwise("expm1", x)
 
 
+@like_first
 def log(x: Any, /) -> Any:
     """Natural logarithm.
 
@@ -178,6 +193,7 @@ def log(x: Any, /) -> Any:
     return elementwise("log", x)
 
 
+@like_first
 def log10(x: Any, /) -> Any:
     """Logarithm to base 10.
 
@@ -187,6 +203,7 @@ def log10(x: Any, /) -> Any:
     return elementwise("log10", x)
 
 
+@like_first
 def log1p(x: Any, /) -> Any:
     """``log(1 + x)``, accurate near 0.
 
@@ -196,6 +213,7 @@ def log1p(x: Any, /) -> Any:
     return elementwise("log1p", x)
 
 
+@like_first
 def log2(x: Any, /) -> Any:
     """Logarithm to base 2.
 
@@ -205,6 +223,7 @@ def log2(x: Any, /) -> Any:
     return elementwise("log2", x)
 
 
+@like_operands
 def logaddexp(x1: Any, x2: Any, /) -> Any:
     """``log(exp(x1) + exp(x2))`` without overflow.
 
@@ -214,6 +233,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     return elementwise("logaddexp", x1, x2)
 
 
+@like_first
 def rad2deg(x: Any, /) -> Any:
     """Radians to degrees.
 
@@ -223,6 +243,7 @@ def rad2deg(x: Any, /) -> Any:
     return elementwise(_scaled, x, factor=57.29577951308232)
 
 
+@like_first
 def sin(x: Any, /) -> Any:
     """Sine of an angle in radians.
 
@@ -232,6 +253,7 @@ def sin(x: Any, /) -> Any:
     return elementwise("sin", x)
 
 
+@like_first
 def sinc(x: Any, /) -> Any:
     """``sin(pi x) / (pi x)``; 1 at 0, with gradient 0.
 
@@ -248,6 +270,7 @@ def _sinc(x: Array) -> Array:
     return xp.where(middle, xp.ones_like(x), xp.sin(angle) / angle)
 
 
+@like_first
 def sinh(x: Any, /) -> Any:
     """Hyperbolic sine.
 
@@ -257,6 +280,7 @@ def sinh(x: Any, /) -> Any:
     return elementwise("sinh", x)
 
 
+@like_first
 def tan(x: Any, /) -> Any:
     """Tangent of an angle in radians.
 
@@ -266,6 +290,7 @@ def tan(x: Any, /) -> Any:
     return elementwise("tan", x)
 
 
+@like_first
 def tanh(x: Any, /) -> Any:
     """Hyperbolic tangent.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from ..._array import RaggedArray
 from ..._errors import error_text
@@ -14,7 +14,19 @@ from ...engine.trees import is_inexact, is_ragged, values_of
 
 __all__ = ["checked", "checks", "grad", "value_and_grad"]
 
+P = ParamSpec("P")
+X = TypeVar("X")
+Y = TypeVar("Y")
 
+
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[X, P], Y], *, has_aux: bool = False
+) -> Callable[Concatenate[X, P], tuple[Y, X]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, Y], argnums: int | tuple[int, ...], *, has_aux: bool = False
+) -> Callable[P, tuple[Y, Any]]: ...
 def value_and_grad(
     f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -31,6 +43,18 @@ def value_and_grad(
     return _differentiated(f, argnums, has_aux)
 
 
+@overload
+def grad(  # type: ignore[overload-overlap]
+    f: Callable[Concatenate[X, P], Any], *, has_aux: Literal[False] = False
+) -> Callable[Concatenate[X, P], X]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[X, P], tuple[Any, Y]], *, has_aux: Literal[True]
+) -> Callable[Concatenate[X, P], tuple[X, Y]]: ...
+@overload
+def grad(f: Callable[P, Any], argnums: int | tuple[int, ...], *, has_aux: bool = False) -> Callable[P, Any]: ...
+@overload
+def grad(f: Callable[P, Any], *, has_aux: bool) -> Callable[P, Any]: ...
 def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """The gradient alone; see `value_and_grad`. With ``has_aux``, ``(gradient, aux)``.
 
@@ -98,7 +122,7 @@ def checks() -> Any:
     return transforms().checks()
 
 
-def checked(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def checked(f: Callable[P, Y], **options: Any) -> Callable[P, Y]:
     """``f``, compiled, with its data checked at run time; a failed check raises `ValueError`.
 
     ``options`` go to ``jax.jit``. The checks cost about as much as the comparisons they make.
@@ -111,7 +135,8 @@ def checked(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     compiled = transforms().checked(f, options)
 
     @wraps(f)
-    def with_checks(*args: Any, **kwargs: Any) -> Any:
+    def with_checks(*args: P.args, **kwargs: P.kwargs) -> Y:
+        out: Y
         with transforms().checks():
             error, out = compiled(*args, **kwargs)
         text = error.get()

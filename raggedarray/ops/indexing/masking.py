@@ -5,6 +5,7 @@ from typing import Any
 from ..._array import RaggedArray, rebuild
 from ..._errors import DynamicShapeError, error_text
 from ..._partition import Partition, RowPartition, entry_counts
+from ..._signatures import like_first
 from ..._typing import Array
 from ...backends import Segments, backend, common, is_array, kernels, kind, namespace
 from ...engine.arguments import level_sizes, sizes_of
@@ -22,6 +23,7 @@ from ..manipulation.merging import merge_rows
 __all__ = ["boolean_mask", "nonzero"]
 
 
+@like_first
 def boolean_mask(x: Any, mask: Any, /, *, size: int | None = None, capacity: Capacity = None) -> Any:
     """Entries where ``mask`` holds, in order, capacity unchanged: rows, or with a ragged mask entries of each row.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._array import RaggedArray
 from ..._errors import error_text
+from ..._signatures import like_first
 from ..._typing import Array, Axis
 from ...backends import Kernels, common, is_array, kernels, kind, namespace
 from ...engine.arguments import checked_scalar, sizes_of
@@ -34,6 +35,7 @@ from .rows import narrow
 __all__ = ["flip", "pad", "roll", "sliding_window", "truncate"]
 
 
+@like_first
 def flip(x: Any, /, *, axis: Axis = None) -> Any:
     """The order of entries reversed along ``axis`` (one, several, None for all): same shape, same capacity.
 
@@ -60,6 +62,7 @@ def _flip_inner(values: Array, *, axes: tuple[int, ...]) -> Array:
     return namespace(values).flip(values, axis=axes)
 
 
+@like_first
 def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
     """Entries moved by ``shift`` places along ``axis``, round the end: same shape, same capacity.
 
@@ -125,6 +128,7 @@ def _roll_all(values: Array, partitions: Any, shift: Any) -> Array:
     return xp.reshape(k.pick(flat, index), values.shape)
 
 
+@like_first
 def pad(x: Any, /, before: Any, after: Any, *, fill_value: Any = 0, axis: int = 1, capacity: int | None = None) -> Any:
     """``before`` and ``after`` entries of ``fill_value`` added to every row along ``axis``, to empty rows too.
 
@@ -198,6 +202,7 @@ def _pad_inner(values: Array, fill: Array, *, axis: int, before: int, after: int
     return xp.concat((head, values, tail), axis=axis)
 
 
+@like_first
 def truncate(x: Any, /, length: Any, *, axis: int = 1) -> Any:
     """At most the first ``length`` entries of every row: ``len`` becomes ``min(len, length)``.
 
@@ -247,6 +252,7 @@ def _truncate_each(x: RaggedArray, length: Any, a: int) -> Any:
     return RaggedArray(fill_unless(out.values, ok), out.partitions)
 
 
+@like_first
 def sliding_window(x: Any, /, size: int, *, step: int = 1, axis: int = 1) -> Any:
     """Every run of ``size`` entries along ``axis``, ``step`` apart, in each row: ``[nrows, (windows), size, *inner]``.
 

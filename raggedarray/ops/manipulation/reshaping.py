@@ -10,6 +10,7 @@ from typing import Any
 from ..._array import RaggedArray, rebuild
 from ..._errors import error_text
 from ..._partition import Partition, UniformPartition, entry_counts, uniform_levels
+from ..._signatures import like_first
 from ..._typing import Array, Shape
 from ...backends import namespace
 from ...engine.arguments import is_scalar, ragged_only, sizes_of
@@ -28,6 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@like_first
 def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Any:
     """A new axis of size 1 at position ``axis`` of the result: same values, same capacity.
 
@@ -133,6 +135,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     return RaggedArray(namespace(out.values).asarray(out.values, copy=True), out.partitions) if copy else out
 
 
+@like_first
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
     """Axes in another order; ragged ones must stay where they are: same capacity.
 
@@ -181,6 +184,7 @@ def _permute_rows(
     return take_rows(values, partitions, xp.reshape(xp.permute_dims(rows, order), (-1,)), limits)
 
 
+@like_first
 def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Any:
     """Axes moved to other places, the rest in order: what `permute_dims` can do to a RaggedArray.
 

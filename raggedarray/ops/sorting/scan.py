@@ -16,6 +16,7 @@ from typing import Any
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition
+from ..._signatures import like_first
 from ..._typing import Array, DType
 from ...backends import Reduction, generic, identity, implementation, is_array, kernels, kind, namespace
 from ...engine.along_axis import Along, place_of, prepared, rearrange, row_limit
@@ -32,6 +33,7 @@ from ...structure.levels import choose, column, library, parents, positions, use
 __all__ = ["cumulative_max", "cumulative_min", "cumulative_prod", "cumulative_sum", "diff"]
 
 
+@like_first
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: DType | None = None, reverse: bool = False,
     include_initial: bool = False, max_length: int | None = None,
@@ -46,6 +48,7 @@ def cumulative_sum(
     return _cumulative("sum", x, axis, dtype, reverse, include_initial, max_length)
 
 
+@like_first
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: DType | None = None, reverse: bool = False,
     include_initial: bool = False, max_length: int | None = None,
@@ -58,6 +61,7 @@ def cumulative_prod(
     return _cumulative("prod", x, axis, dtype, reverse, include_initial, max_length)
 
 
+@like_first
 def cumulative_max(
     x: Any, /, *, axis: int | None = None, reverse: bool = False, include_initial: bool = False,
     max_length: int | None = None,
@@ -70,6 +74,7 @@ def cumulative_max(
     return _cumulative("max", x, axis, None, reverse, include_initial, max_length)
 
 
+@like_first
 def cumulative_min(
     x: Any, /, *, axis: int | None = None, reverse: bool = False, include_initial: bool = False,
     max_length: int | None = None,
@@ -185,6 +190,7 @@ def _lengthen(
     return new, (*partitions[:-1], partitions_after)
 
 
+@like_first
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along ``axis``, ``n`` times: each row gets ``n`` shorter, down to empty.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition
+from ..._signatures import like_first
 from ..._typing import Array
 from ...backends import Kernels, Segments, generic, implementation, is_half, kernels, kind, namespace
 from ...engine.along_axis import prepared, sort_key
@@ -155,6 +156,7 @@ def _find(values: Array, partitions: tuple[Partition, ...], *, wanted: tuple[str
     return k.pick(flat, slots), RowPartition(splits), indices, counts, inverse
 
 
+@like_first
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """Whether each element of ``x1`` is one of ``x2``: bool, of the shape and capacity of ``x1``.
 

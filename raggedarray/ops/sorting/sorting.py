@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ..._array import RaggedArray
 from ..._errors import error_text
 from ..._partition import Partition, RowPartition
+from ..._signatures import like_first
 from ..._typing import Array
 from ...backends import generic, implementation, kernels, namespace
 from ...engine.along_axis import (
@@ -42,6 +43,7 @@ from ...structure.levels import choose, library
 __all__ = ["argsort", "sort", "top_k"]
 
 
+@like_first
 def sort(
     x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True, max_length: int | None = None
 ) -> Any:
@@ -87,6 +89,7 @@ def _sort(
     return fill_unless(from_sort_key(key, values.dtype, descending), ok)
 
 
+@like_first
 def argsort(
     x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True, max_length: int | None = None
 ) -> Any:
